@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from discreet.engine import rewrites
-from discreet.engine.duckdb import contributions, join_limits
+from discreet.engine.duckdb import contributions
 from discreet.engine.rewrites import push_filters_down
 from discreet.privacy import Limits
 from discreet.query.ir import Column as Reference
@@ -149,14 +150,13 @@ def test_a_wrong_push_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rows_that_are_filtered_out_make_no_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """So a unit whose rows are many, but few of the kind asked for, keeps all of these."""
-    monkeypatch.setattr(join_limits, "MOST_PAIRS", 100)
     rows = [{"id": n, "customer": 1, "status": "a", "amount": n / 10, "day": None} for n in range(100)]
     tables: dict[str, Rows] = {"customers": [], "orders": rows, "items": [], "parts": []}
     few = call(AT_LEAST, column("orders", "amount"), literal(9.1))
-    question = asked(Where(joined(JoinKind.INNER, PAIRED), few))
+    question = replace(asked(Where(joined(JoinKind.INNER, PAIRED), few)), most_pairs=100)
     assert by_group(engine(tables), question)[()]["n"] == 100
     fewer = call(AT_LEAST, column("again", "amount"), literal(9.1))
-    question = asked(Where(joined(JoinKind.INNER, PAIRED), call(BOTH, few, fewer)))
+    question = replace(asked(Where(joined(JoinKind.INNER, PAIRED), call(BOTH, few, fewer))), most_pairs=100)
     assert by_group(engine(tables), question)[()]["n"] == 81
     monkeypatch.setattr(contributions, "push_filters_down", lambda exact: exact)
     assert by_group(engine(tables), question)[()]["n"] < 81

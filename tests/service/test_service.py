@@ -48,7 +48,8 @@ def test_an_answer_leaves_at_its_time_and_is_pending_until_then(running: Served)
     service, ann, bob = running.service, running.callers["analyst"], running.callers["bob"]
     for epsilon in ("1/10", "1/5", "2/5", "3/5", "4/5"):
         plan = service.plan(ann, COUNT, {"epsilon": epsilon})
-        assert (plan["step"], plan["steps"], plan["cost"]["exact"]["epsilon"]) == (STEP, 1, epsilon)
+        assert STEP < plan["step"] < STEP + 0.1
+        assert (plan["steps"], plan["cost"]["exact"]["epsilon"]) == (1, epsilon)
         before, begun = len(running.states()), monotonic()
         ticket = service.ask(ann, COUNT, {"epsilon": epsilon})
         while not ticket.is_done:

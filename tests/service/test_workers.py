@@ -25,6 +25,7 @@ from discreet.tables.session import usable_memory
 from support.served import CONFIG, COUNT
 
 TIMES = ReleaseTimes(base=1, scan=1)
+MEMORY = 10**10
 ONE = dp.Limits(rows=1)
 TERMS = {"epsilon": "1/10", "analyst": "ann"}
 
@@ -61,12 +62,12 @@ def job(kind: Any, question: str = COUNT, digest: str = "", **terms: str) -> Job
 def test_a_question_is_planned_no_more_often_than_it_must(config: Path, planned: list[str]) -> None:
     """By a planner, which looks up what is stored as well; and once by a slot, which takes nobody's word for it."""
     with dp.load(config) as planner, dp.load(config) as slot:
-        plan = _done(planner, job("plan"), TIMES)["plan"]
-        assert _done(planner, job("stored"), TIMES) == {}
+        plan = _done(planner, job("plan"), TIMES, MEMORY)["plan"]
+        assert _done(planner, job("stored"), TIMES, MEMORY) == {}
         assert len(planned) == 1
-        answer = _done(slot, job("ask", digest=plan["digest"]), TIMES)["answer"].read()
+        answer = _done(slot, job("ask", digest=plan["digest"]), TIMES, MEMORY)["answer"].read()
         assert len(planned) == 2
-        again = _done(planner, job("stored"), TIMES)["answer"].read()
+        again = _done(planner, job("stored"), TIMES, MEMORY)["answer"].read()
         assert (again["rows"], again["reused"], len(planned)) == (answer["rows"], True, 2)
 
 
@@ -74,10 +75,10 @@ def test_a_question_is_planned_no_more_often_than_it_must(config: Path, planned:
 def test_a_question_without_the_digest_of_its_plan_is_refused_and_free(config: Path, digest: str) -> None:
     """Also where none is named: a job that forgot it would be asked as it comes, whatever was compared before."""
     with dp.load(config) as slot:
-        plan = _done(slot, job("plan"), TIMES)["plan"]
-        assert _done(slot, job("ask", digest=digest), TIMES)["error"]["code"] == PlanChanged.code
+        plan = _done(slot, job("plan"), TIMES, MEMORY)["plan"]
+        assert _done(slot, job("ask", digest=digest), TIMES, MEMORY)["error"]["code"] == PlanChanged.code
         assert not slot.spent.epsilon
-        assert "answer" in _done(slot, job("ask", digest=plan["digest"]), TIMES)
+        assert "answer" in _done(slot, job("ask", digest=plan["digest"]), TIMES, MEMORY)
 
 
 @pytest.mark.parametrize(("terms", "steps"), [({}, 1), ({"limits": "auto"}, 2)])
@@ -88,10 +89,10 @@ def test_a_plan_says_how_long_its_answer_takes_at_the_most(
     """All of its steps, each until the last of its times."""
     times, doubled = ReleaseTimes(base=1, scan=0.5, rungs=rungs), {1: 1, 3: 4}[rungs]
     with dp.load(config) as tables:
-        plan = _done(tables, job("plan", **terms), times)["plan"]
+        plan = _done(tables, job("plan", **terms), times, MEMORY)["plan"]
         assert (plan["steps"], plan["rungs"], plan["seconds"]) == (steps, rungs, doubled * steps * plan["step"])
         together = replace(job("plan"), question=[COUNT, f"{COUNT} WHERE id < 5"])
-        plan = _done(tables, together, times)["plan"]
+        plan = _done(tables, together, times, MEMORY)["plan"]
         assert (plan["steps"], plan["seconds"]) == (1, doubled * plan["step"])
 
 
@@ -106,12 +107,12 @@ def test_another_question_is_planned_anew(config: Path, planned: list[str]) -> N
         job("plan", dialect="postgres"),
     ]
     with dp.load(config) as planner:
-        plans = [_done(planner, each, TIMES)["plan"] for each in others]
+        plans = [_done(planner, each, TIMES, MEMORY)["plan"] for each in others]
         assert len(planned) == len(others)
-        assert plans[-1] == _done(planner, others[-1], TIMES)["plan"]
+        assert plans[-1] == _done(planner, others[-1], TIMES, MEMORY)["plan"]
         assert len(planned) == len(others)
-        assert "error" in _done(planner, job("plan", "SELECT nope FROM people"), TIMES)
-        assert plans[-1] == _done(planner, others[-1], TIMES)["plan"]
+        assert "error" in _done(planner, job("plan", "SELECT nope FROM people"), TIMES, MEMORY)
+        assert plans[-1] == _done(planner, others[-1], TIMES, MEMORY)["plan"]
 
 
 def test_a_plan_of_a_public_table_holds_until_it_is_admitted_again(tmp_path: Path) -> None:
@@ -143,8 +144,8 @@ def test_what_nobody_foresaw_says_nothing(config: Path, monkeypatch: pytest.Monk
                 raise error
 
             monkeypatch.setattr(tables, "plan", broken)
-            assert _done(tables, job("ask"), TIMES) == {"error": QuestionFailed().to_dict()}
-            found = _done(tables, job("plan"), TIMES)["error"]
+            assert _done(tables, job("ask"), TIMES, MEMORY) == {"error": QuestionFailed().to_dict()}
+            found = _done(tables, job("plan"), TIMES, MEMORY)["error"]
             assert "secret" not in str(found)
             assert ("memory" in found["message"]) is isinstance(error, MemoryError)
             assert (found["code"] == EngineUnavailable.code) is isinstance(error, RuntimeError)
@@ -186,7 +187,7 @@ def test_what_is_carried_out_is_the_plan_whose_cost_was_looked_at(tmp_path: Path
         plan = tables.plan(question, **terms)
         attempt = Attempt(id="0" * 32, plan=plan.digest, seconds=2, token=sha256(token.text.encode()).hexdigest())
         job = Job(kind="ask", question=question, terms=terms, digest=plan.digest, attempt=attempt)
-        done = _done(tables, job, ReleaseTimes())
+        done = _done(tables, job, ReleaseTimes(), MEMORY)
         assert done["error"]["code"] == "loss_not_accepted"
         assert tables.spent.epsilon in {None, 0}
         assert tables.during(replace(attempt, id="1" * 32)).ask(question, **terms).cost.epsilon == Fraction(3, 4)

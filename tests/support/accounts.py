@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from discreet.gateway import Protected
 
 
-def declared(table: str, columns: str, *, rows: int = 1, epsilon: int = 10, more: str = "") -> str:
+def declared(  # noqa: PLR0913 — what an account is
+    table: str, columns: str, *, rows: int = 1, most: int = 10, epsilon: int = 10, more: str = ""
+) -> str:
     """A configuration: of one table, whose unit is the column `id`.
 
     Args:
         table: its name; the account is called alike.
         columns: their declarations, a line each.
         rows: how many of one unit count.
+        most: how many of one unit are admitted; so few that they add next to nothing to the time of a question.
         epsilon: the budget.
         more: what stands before the table.
     """
@@ -38,6 +41,7 @@ budget = {{ epsilon = {epsilon} }}
 source = "{table}.csv"
 unit = "id"
 limits = {{ rows = {rows} }}
+most_rows_per_unit = {most}
 
 [tables.{table}.columns]
 {columns}

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http.client import HTTPConnection, HTTPException
 from itertools import count
-from math import log, sqrt
+from math import inf, log, sqrt
 from pathlib import Path
 from socket import socket
 from time import monotonic, sleep
@@ -212,7 +212,7 @@ def _made(folder: Path, rows: int, analysts: int) -> list[str]:
     """A table, its configuration and its ledger; the tokens of so many analysts."""
     people = [*range(1000), *[1000] * rows]
     data = {"id": people, "day": [each % 365 for each in range(len(people))]}
-    with founded(folder, declared("visits", COLUMNS, rows=2, epsilon=1_000_000), data) as tables:
+    with founded(folder, declared("visits", COLUMNS, rows=2, most=2**24, epsilon=1_000_000), data) as tables:
         return [issue(tables.tokens, f"analyst {each}", Role.ANALYST, days=1).text for each in range(analysts)]
 
 
@@ -239,7 +239,9 @@ def _serve(slots: int, step: float, obeys: bool, folder: Path, port: int) -> Non
     """Serve, as `discreet serve` does, but for how many slots there may be."""
     from discreet.interfaces.http.serving import serve
     from discreet.service import questions
+    from discreet.service import settings as measures
 
+    measures._TIMES_WORK, measures.MOST_SHARE = 0, inf  # one unit moves far more here than any plan would allow for
     if not obeys:
         assert questions.carried_out is carried_out, "what is to be replaced is elsewhere"
         questions.carried_out = _at_once

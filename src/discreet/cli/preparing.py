@@ -315,7 +315,7 @@ def _show_admission(done: AdmissionReport, *, report: bool) -> None:
             say(f"{name}: {rows}; {records} left out")
             for line in _lines(found):
                 say(f"  {line}")
-        elif lost or found["unreadable"]:
+        elif lost or found["unreadable"] or found["beyond_most_rows_per_unit"]["units"]:
             say(f"{name}: not everything could be read; --report says what")
 
 
@@ -324,6 +324,11 @@ def _lines(found: Mapping[str, Any]) -> list[str]:
     lines = []
     if found["left_out"]:
         lines.append(number_of(found["left_out"], "row doesn't say whose it is", "rows don't say whose they are"))
+    beyond = found["beyond_most_rows_per_unit"]
+    if beyond["units"]:
+        units = number_of(beyond["units"], "unit has", "units have")
+        rows = number_of(beyond["rows"], "row", "rows")
+        lines.append(f"{units} more rows than most_rows_per_unit; {rows} beyond it left out")
     if found["malformed"]:
         first = ", ".join(map(str, found["malformed_lines"][:10]))
         where = f"; the first on lines {first}" if found["malformed"] > 1 else f", on line {first}"
@@ -333,7 +338,7 @@ def _lines(found: Mapping[str, Any]) -> list[str]:
         lines.append(f"{column}: {unread} NULL")
     for column, count in found["cut"].items():
         cut = number_of(count, "text was", "texts were")
-        lines.append(f"{column}: {cut} cut to 1,000 characters")
+        lines.append(f"{column}: {cut} cut to max_length")
     return lines
 
 

@@ -18,9 +18,10 @@ from math import ceil, floor, ldexp
 from typing import Any, TypeAlias
 
 from discreet.engine.interface import GREATEST, LEAST
-from discreet.query.ir import Call, Column, Expr, Literal, Summary, Type
+from discreet.query.ir import Call, Column, Expr, Literal, Name, Summary, Type, name_of
 from discreet.tables import Kind
-from discreet.tables.admission.column_casts import LONGEST_TEXT, nearest
+from discreet.tables.admission.column_casts import nearest
+from discreet.tables.schema.source import LONGEST_TEXT
 
 IBIS_TYPES = {
     Kind.BOOLEAN: "boolean",
@@ -30,9 +31,6 @@ IBIS_TYPES = {
     Kind.DATE: "date",
     Kind.TIMESTAMP: "timestamp(6)",
 }
-
-Name: TypeAlias = tuple[str, str]
-"""A column of a question: the alias of its relation, and its name in lower case."""
 
 Columns: TypeAlias = Mapping[Name, Any]
 """The Ibis values of the columns at hand."""
@@ -117,11 +115,6 @@ class Names:
             key = (alias, name.casefold(), checked)
             found[key[:2]] = f"x{self._numbers.setdefault(key, len(self._numbers))}"
         return found
-
-
-def name_of(column: Column) -> Name:
-    """The name under which a column is found."""
-    return column.table, column.name.casefold()
 
 
 def selected(table: Any, columns: Mapping[str, Any]) -> Any:  # noqa: ANN401 — Ibis tables and values

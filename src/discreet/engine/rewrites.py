@@ -18,10 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from discreet.engine.expression_compiler import Name, name_of
 from discreet.query.ir import (
     Call,
-    Column,
     Exact,
     Expr,
     Join,
@@ -34,6 +32,7 @@ from discreet.query.ir import (
     Where,
     Window,
     columns_in,
+    equal_columns,
     owner_of,
 )
 from discreet.tables import Owner, Table
@@ -77,19 +76,6 @@ def visible(relation: Relation) -> frozenset[str]:
             return visible(source) | {alias}
         case _:
             return visible(relation.source)
-
-
-def equal_columns(predicate: Expr | None) -> list[tuple[Name, Name]]:
-    """The pairs of columns of one kind that are equal wherever a predicate is true, whatever else it says."""
-    match predicate:
-        case Call(args=args) if predicate.function.name == "and":
-            return [pair for arg in args for pair in equal_columns(arg)]
-        case Call(args=(Column() as one, Column() as other)) if (
-            predicate.function.name == "eq" and one.type.kind is other.type.kind
-        ):
-            return [(name_of(one), name_of(other))]
-        case _:
-            return []
 
 
 class _Pass:

@@ -14,7 +14,7 @@ from discreet.privacy import Bounds, BoundValue, Budget, Keys, Limits, Unit
 from discreet.query.sql import meant
 from discreet.tables import Column, Kind, Link, Source, Table
 from discreet.tables.schema.source import kind_of
-from discreet.tables.schema.table import ROW_CEILING
+from discreet.tables.schema.table import MOST_ROWS_PER_UNIT, ROW_CEILING
 
 Declaration: TypeAlias = Bounds | Keys | Column | None
 """What is declared of a column: bounds, keys, everything, or (None) only that questions may use it."""
@@ -48,6 +48,7 @@ class DeclaredTable:
         public: whether everybody may know the table as it is.
         unique: columns of a public table in which no value occurs twice.
         row_ceiling: more rows than the table will ever have.
+        most_rows_per_unit: how many rows of one unit are admitted.
         time_zone: in which times are told that the source holds as points in time.
         refresh: the group of tables that it is admitted with; empty for those that name none.
 
@@ -64,6 +65,7 @@ class DeclaredTable:
     public: bool = False
     unique: tuple[str, ...] = ()
     row_ceiling: int = ROW_CEILING
+    most_rows_per_unit: int = MOST_ROWS_PER_UNIT
     time_zone: str | None = None
     refresh: str = ""
 
@@ -111,6 +113,7 @@ class DeclaredTable:
             unit=self.unit,
             limits=self.limits or Limits(rows=1),
             row_ceiling=self.row_ceiling,
+            most_rows_per_unit=self.most_rows_per_unit,
             links=self.links,
             public=self.public,
             unique=self.unique,
@@ -136,6 +139,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
     columns: Mapping[str, DeclarationLike] | None = None,
     unique: Iterable[str] = (),
     row_ceiling: int = ROW_CEILING,
+    most_rows_per_unit: int = MOST_ROWS_PER_UNIT,
     time_zone: str | None = None,
     refresh: str = "",
 ) -> DeclaredTable:
@@ -155,6 +159,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
         columns: declarations by column name, as for `protect`.
         unique: columns of a public table in which no value occurs twice; checked when the table is read.
         row_ceiling: more rows than the table will ever have.
+        most_rows_per_unit: how many rows of one unit are admitted; a hash of them chooses which.
         time_zone: in which times are told that the source holds as points in time, for instance "Europe/Paris".
         refresh: the group of tables that it is admitted with, such as "daily", where there are different schedules.
 
@@ -184,6 +189,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
         public=public,
         unique=_columns(unique),
         row_ceiling=row_ceiling,
+        most_rows_per_unit=most_rows_per_unit,
         time_zone=None if time_zone is None else text_of(time_zone, "time_zone", "Europe/Paris"),
         refresh=refresh,
     )

@@ -24,7 +24,7 @@ from discreet.gateway.protected import Protected
 from discreet.privacy import ADD_REMOVE, Adjacency, Limits
 from discreet.tables import Column, Dataset, Source, Table, load_config
 from discreet.tables.admission import describe
-from discreet.tables.schema.table import ROW_CEILING
+from discreet.tables.schema.table import MOST_ROWS_PER_UNIT, ROW_CEILING
 from discreet.tables.sources import source_at, source_of
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     ledger: str | Path | None = None,
     analysts: Mapping[str, BudgetLike] | None = None,
     row_ceiling: int = ROW_CEILING,
+    most_rows_per_unit: int = MOST_ROWS_PER_UNIT,
     time_zone: str | None = None,
     snapshots: str | Path | None = None,
 ) -> Protected:
@@ -72,6 +73,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         analysts: smaller budgets of single analysts, in all or, as `MonthlyShare`, in each month; if there are any,
             nobody else may ask.
         row_ceiling: more rows than the table will ever have.
+        most_rows_per_unit: how many rows of one unit are admitted; a hash of them chooses which.
         time_zone: in which times are told that the source holds as points in time, for instance "Europe/Paris".
         snapshots: the folder of the admitted tables; beside a ledger that is a file if left out. What is in it is
             private; only the user who runs this can read it. Tables in memory stay there.
@@ -101,9 +103,10 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         ε = 1
     """
     if isinstance(data, list | tuple | DeclaredTable):
-        if (unit, columns, limits, row_ceiling, time_zone) != (None, None, None, ROW_CEILING, None):
+        own = (unit, columns, limits, row_ceiling, most_rows_per_unit, time_zone)
+        if own != (None, None, None, ROW_CEILING, MOST_ROWS_PER_UNIT, None):
             raise InvalidArgument(
-                "unit, columns, limits, row_ceiling and time_zone are each table's own",
+                "unit, columns, limits, row_ceiling, most_rows_per_unit and time_zone are each table's own",
                 hint="give them to table(…), in the list",
             )
         declared = _several(data)
@@ -116,6 +119,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
             columns=columns,
             limits=limits,
             row_ceiling=row_ceiling,
+            most_rows_per_unit=most_rows_per_unit,
             time_zone=time_zone,
         )
         declared = (alone,)

@@ -196,7 +196,11 @@ def declarations_digest(dataset: Dataset) -> str:
     """What is declared of the tables, hashed: another bound, key, limit or budget gives another digest."""
     shares = {name: str(share) for name, share in dataset.analysts.items()}
     declared = {**public_schema(dataset), "budget": str(dataset.budget), "analysts": shares}
-    rest = [[table.name, str(table.row_ceiling), table.refresh, list(table.unique)] for table in dataset.tables]
+    rest = [
+        [table.name, str(table.row_ceiling), table.most_rows_per_unit, table.refresh, list(table.unique)]
+        + [column.max_length for column in table.columns]
+        for table in dataset.tables
+    ]
     return sha256(dumps([declared, rest], sort_keys=True, default=str).encode()).hexdigest()
 
 

@@ -2,13 +2,15 @@
 
 How long a question runs depends on the rows, and so on people. Random delays don't hide that, since they average out,
 and rounding up to a grid tells on which side of a step it ran. So each plan has one release time, which follows from
-its shape: the answer leaves exactly then, and if there is none by then, `question_failed` does. A custodian may give
+its shape and from how far one unit can move it: the answer leaves exactly then, and if there is none by then,
+`question_failed` does. One unit moves a question by a hundredth of that time at the most. A custodian may give
 each step several times, each twice the one before: it ends at the first for which it is ready, and that tells which.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import ceil
 from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument, Unsupported
@@ -18,7 +20,7 @@ from discreet.tables.session import usable_cores, usable_memory
 
 if TYPE_CHECKING:
     from discreet.gateway import Workload
-    from discreet.query.planner import Plan
+    from discreet.query.planner import Plan, Work
 
 _LONGEST = 3600
 
@@ -28,6 +30,12 @@ _MOST_RUNGS = 8
 _MOST_SCANS = 128
 """How often one question, or one workload, may read tables. It keeps its slot for as long as that has, and whoever asks
 a thousand things together, for next to nothing, would keep it from everybody."""
+
+_TIMES_WORK = 90
+"""How many times as long as one unit can move it a step is, beside what the custodian's table says."""
+
+MOST_SHARE = 0.01
+"""Of a step's time, and of a slot's memory, what one unit may move at the most."""
 
 _STORING = 0.05
 """How many seconds before its time an answer begins to be stored, so that it leaves at its time, and not later."""
@@ -79,10 +87,11 @@ class ReleaseTimes:
         all that is measured for it.
 
         Raises:
-            Unsupported: it reads tables too often.
+            Unsupported: it reads tables too often, or one unit could move it too far.
         """
         from discreet.query.planner import Plan
 
+        work = work_in_step(plan)
         if isinstance(plan, Plan):
             scans, steps = max(_scans(each) for each in (*plan.profiles, plan)), 1 + len(plan.profiles)
         else:
@@ -92,7 +101,43 @@ class ReleaseTimes:
                 f"this reads tables {scans * steps} times, and what is asked at a time may do so {_MOST_SCANS} times",
                 hint="ask for less at a time",
             )
-        return self.base + self.scan * scans
+        shape = self.base + self.scan * scans
+        if work.seconds > MOST_SHARE * (shape + _TIMES_WORK * work.seconds):
+            raise _too_much(
+                f"{work.seconds:.2g} s, and may by {shape * MOST_SHARE / (1 - MOST_SHARE * _TIMES_WORK):.2g} s"
+            )
+        return ceil(100 * (shape + _TIMES_WORK * work.seconds)) / 100
+
+
+def work_in_step(plan: Plan | Workload) -> Work:
+    """How far one unit can move one step of a plan."""
+    from discreet.query.planner import Plan, Work
+
+    return plan.work if isinstance(plan, Plan) else sum((each.work for each in plan.bundles), Work())
+
+
+def check_memory(plan: Plan | Workload, memory: int) -> None:
+    """Refuse a question of which one unit could move the memory too far.
+
+    Args:
+        plan: of the question.
+        memory: bytes that a slot has.
+
+    Raises:
+        Unsupported: it could.
+    """
+    size = work_in_step(plan).size
+    if size > MOST_SHARE * memory:
+        raise _too_much(f"{size / 1e6:.3g} MB of memory, and may by {MOST_SHARE * memory / 1e6:.3g} MB")
+
+
+def _too_much(how_far: str) -> Unsupported:
+    """The refusal of a question that tells too much of one unit by what it takes."""
+    return Unsupported(
+        f"one person's rows could move what this question takes by {how_far}",
+        hint="a shorter pattern, SUBSTR of long texts, or a filter in the join; or the custodian declares max_length "
+        "of texts, or fewer most_rows_per_unit",
+    )
 
 
 def longest(step: float, steps: int, rungs: int) -> float:
@@ -179,11 +224,13 @@ class Share:
         cores: the numbers of those that it runs on, where the system lets one say so; its engine has a thread for each.
         memory: bytes of the engine before it spills to disk; of a process that plans, the most that it may take beyond
             what it has when it is ready, where the system has such a limit.
+        slot: bytes that a slot's engine has: what plans are made for.
         planning: for how many seconds of processor time it may plan; None for one that asks.
     """
 
     cores: tuple[int, ...]
     memory: int
+    slot: int
     planning: float | None = None
 
 
@@ -199,5 +246,5 @@ def shares(slots: int, planning: float) -> tuple[list[Share], Share]:
     if len(cores) <= slots:
         own = [(cores[slot % len(cores)],) for slot in range(slots)]
     rest = tuple(core for core in cores if not any(core in taken for taken in own))
-    asking = [Share(cores=taken, memory=memory) for taken in own]
-    return asking, Share(cores=rest or tuple(cores), memory=_PLANNING_MEMORY, planning=planning)
+    asking = [Share(cores=taken, memory=memory, slot=memory) for taken in own]
+    return asking, Share(cores=rest or tuple(cores), memory=_PLANNING_MEMORY, slot=memory, planning=planning)

@@ -27,7 +27,7 @@ from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, QuestionFailed, Unsupported
-from discreet.service.settings import ReleaseTimes, Share, longest
+from discreet.service.settings import ReleaseTimes, Share, check_memory, longest, work_in_step
 from discreet.tables.session import sweep, take_share
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Shar
             job: Job = connection.recv()
             begun = process_time()
             with _limited(share.planning):
-                done = _done(tables, job, times)
+                done = _done(tables, job, times, share.slot)
             if job.kind != "ask":  # what a question took depends on rows, and is nobody's affair
                 done = {**done, "processor": process_time() - begun}
             connection.send(("done", done))
@@ -314,12 +314,12 @@ def _detach() -> None:
     keep_quiet()
 
 
-def _done(tables: Protected, job: Job, times: ReleaseTimes) -> Mapping[str, Any]:
+def _done(tables: Protected, job: Job, times: ReleaseTimes, memory: int) -> Mapping[str, Any]:
     """What becomes of a job; of an error that isn't ours, only that there was one."""
     try:
         match job.kind:
             case "plan":
-                return {"plan": described(tables.plan(job.question, **job.terms), times)}
+                return {"plan": described(tables.plan(job.question, **job.terms), times, memory)}
             case "stored":
                 return _stored(tables, job)
             case "ask":
@@ -373,14 +373,25 @@ def _retried(tables: Protected, job: Job) -> Mapping[str, Any]:
     return {} if found is None else {"answer": EncodedAnswer.of(found)}
 
 
-def described(plan: Plan | Workload, times: ReleaseTimes) -> dict[str, Any]:
-    """A plan as an analyst may see it: all of it follows from the question and from what is declared."""
+def described(plan: Plan | Workload, times: ReleaseTimes, memory: int) -> dict[str, Any]:
+    """A plan as an analyst may see it: all of it follows from the question and from what is declared.
+
+    Args:
+        plan: of a question or a workload.
+        times: when answers leave.
+        memory: bytes that a slot has.
+
+    Raises:
+        Unsupported: one unit could move what it takes too far.
+    """
     from discreet.gateway import cost_of
     from discreet.query.planner import Plan
 
     expected: list[Any]
+    step, work = times.step(plan), work_in_step(plan)
+    check_memory(plan, memory)
     if isinstance(plan, Plan):
-        measured, expected, words, steps = [plan], _expected(plan), plan.explain(), 1 + len(plan.profiles)
+        measured, expected, words, steps = [plan], _expected(plan), plan.explain(step), 1 + len(plan.profiles)
     else:
         if len(plan.plans) > _MOST_TOGETHER:
             raise Unsupported(
@@ -388,7 +399,6 @@ def described(plan: Plan | Workload, times: ReleaseTimes) -> dict[str, Any]:
                 hint="ask for less at a time",
             )
         measured, expected, words, steps = list(plan.bundles), [_expected(each) for each in plan.plans], str(plan), 1
-    step = times.step(plan)
     return {
         "digest": plan.digest,
         "cost": cost_of(measured).to_json(),
@@ -400,6 +410,7 @@ def described(plan: Plan | Workload, times: ReleaseTimes) -> dict[str, Any]:
         "steps": steps,
         "rungs": times.rungs,
         "seconds": longest(step, steps, times.rungs),
+        "work": {"seconds": work.seconds, "bytes": work.size},
     }
 
 

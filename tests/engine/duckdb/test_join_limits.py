@@ -13,12 +13,11 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given
 
-from discreet.engine.duckdb import join_limits
 from discreet.engine.duckdb.aggregation import rows_at_most
-from discreet.engine.duckdb.join_limits import JoinLimits, _makes_pairs
+from discreet.engine.duckdb.join_limits import JoinLimits
 from discreet.privacy import Limits
 from discreet.query.ir import Column as Reference
-from discreet.query.ir import Exact, Expr, Join, JoinKind, PerUnit, Project, Relation, Scan, Where
+from discreet.query.ir import Exact, Join, JoinKind, PerUnit, Project, Relation, Scan, Where, makes_pairs
 from support.examples import examples
 from support.questions import AT_LEAST, BOTH, EQUAL, LESS, by_group, call, count, literal
 from support.shop import Rows, Shop, data, engine, shop, shops
@@ -81,15 +80,10 @@ def joins(whose: Shop) -> dict[str, Relation]:
 NAMES = list(joins(shop("customer", WIDE)))
 
 
-def asked(relation: Relation, *keys: Expr) -> Exact:
-    """How many rows there are."""
-    assert not keys
-    return Exact(source=relation, keys=(), measures=(count(),), limits=WIDE, salt="")
-
-
-def rows_of(relation: Relation, tables: dict[str, Rows]) -> int:
-    """How many rows a relation has."""
-    return int(by_group(engine(tables, threads=1), asked(relation))[()]["n"])
+def rows_of(relation: Relation, tables: dict[str, Rows], most: int) -> int:
+    """How many rows a relation has, where a unit may make so many pairs in each join."""
+    question = Exact(source=relation, keys=(), measures=(count(),), limits=WIDE, salt="", most_pairs=most)
+    return int(by_group(engine(tables, threads=1), question)[()]["n"])
 
 
 @pytest.mark.parametrize("most", [MOST, 1])
@@ -99,11 +93,10 @@ def test_what_is_left_out_is_a_units_own_affair(most: int, whose: Shop, tables: 
     """Rows that are looked at closely and those that aren't are the same; and units add up, as if each were alone."""
     relation = joins(whose)[name]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(join_limits, "MOST_PAIRS", most)
-        quickly = rows_of(relation, tables)
+        quickly = rows_of(relation, tables, most)
         patch.setattr(JoinLimits, "_may_exceed", lambda *_: True)
-        assert rows_of(relation, tables) == quickly
-        assert sum(rows_of(relation, each) for each in _alone(whose, tables)) == quickly
+        assert rows_of(relation, tables, most) == quickly
+        assert sum(rows_of(relation, each, most) for each in _alone(whose, tables)) == quickly
 
 
 def _alone(whose: Shop, tables: dict[str, Rows]) -> list[dict[str, Rows]]:
@@ -128,36 +121,31 @@ def _alone(whose: Shop, tables: dict[str, Rows]) -> list[dict[str, Rows]]:
 
 
 @pytest.mark.parametrize("limit", [100, 1_000])
-def test_a_unit_makes_as_many_pairs_as_it_may(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_unit_makes_as_many_pairs_as_it_may(limit: int) -> None:
     """Just so many, or one row's fewer; a unit beside it that makes fewer keeps them all."""
-    monkeypatch.setattr(join_limits, "MOST_PAIRS", limit)
     whose = shop("customer", WIDE)
     rows = [{"id": n, "customer": 1, "status": "a", "amount": float(n), "day": None} for n in range(90)]
     few = [{"id": n, "customer": 2, "status": "a", "amount": float(n), "day": None} for n in range(9)]
     tables: dict[str, Rows] = {"customers": [], "orders": rows, "items": [], "parts": []}
-    alone = rows_of(joins(whose)["itself"], tables)
+    alone = rows_of(joins(whose)["itself"], tables, limit)
     assert limit - 90 < alone <= limit
-    assert rows_of(joins(whose)["itself"], tables | {"orders": rows + few}) == alone + 81
+    assert rows_of(joins(whose)["itself"], tables | {"orders": rows + few}, limit) == alone + 81
 
 
-def test_a_join_along_a_link_leaves_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_join_along_a_link_leaves_nothing_out() -> None:
     """However many items an order has, each has one order."""
-    monkeypatch.setattr(join_limits, "MOST_PAIRS", 3)
     whose = shop("customer", WIDE)
     orders = [{"id": n, "customer": 1, "status": "a", "amount": 1.0, "day": None} for n in range(5)]
     items = [{"order": n % 5, "part": 1, "qty": 1, "price": 1.0} for n in range(200)]
     tables: dict[str, Rows] = {"customers": [], "orders": orders, "items": items, "parts": []}
-    assert rows_of(joins(whose)["along a link"], tables) == 200
-    assert rows_of(joins(whose)["public by a key"], tables) == 200
+    assert rows_of(joins(whose)["along a link"], tables, 3) == 200
+    assert rows_of(joins(whose)["public by a key"], tables, 3) == 200
 
 
 @pytest.mark.parametrize("whose", ["customer", "household", "month"])
 @pytest.mark.parametrize("public_first", [True, False])
-def test_owners_left_to_the_other_side_of_a_link_count(
-    whose: str, public_first: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_owners_left_to_the_other_side_of_a_link_count(whose: str, public_first: bool) -> None:
     """Where a link's owners aren't looked up, rows make no more pairs with public ones, or with what it leads to."""
-    monkeypatch.setattr(join_limits, "MOST_PAIRS", 200)
     there = shop(whose, WIDE)
     items, parts, orders = (scan(there, name) for name in ("items", "parts", "orders"))
     along = call(EQUAL, column(there, "items", "order"), column(there, "orders", "id"))
@@ -175,18 +163,17 @@ def test_owners_left_to_the_other_side_of_a_link_count(
         "items": [{"order": 7, "part": 1, "qty": n, "price": 1.0} for n in range(40)],
         "parts": [{"id": 1, "kind": "a", "weight": float(n)} for n in range(40)],
     }
-    assert 0 < rows_of(joined, tables) <= 200
+    assert 0 < rows_of(joined, tables, 100) <= 200
 
 
 def test_otherwise_there_would_be_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """The wrong twin: without it, the rows of one unit make all pairs there are."""
-    monkeypatch.setattr(join_limits, "MOST_PAIRS", 100)
     whose = shop("customer", WIDE)
     orders = [{"id": n, "customer": 1, "status": "a", "amount": 1.0, "day": None} for n in range(90)]
     tables: dict[str, Rows] = {"customers": [], "orders": orders, "items": [], "parts": []}
-    assert rows_of(joins(whose)["itself"], tables) <= 100
+    assert rows_of(joins(whose)["itself"], tables, 100) <= 100
     monkeypatch.setattr(JoinLimits, "limited", lambda _self, _join, left, right: (left, right))
-    assert rows_of(joins(whose)["itself"], tables) == 90 * 90
+    assert rows_of(joins(whose)["itself"], tables, 100) == 90 * 90
 
 
 EXPLODING = """
@@ -236,16 +223,15 @@ def test_no_unit_keeps_a_question_from_ending(tmp_path: Path) -> None:
     assert done.stdout.split() == [*ENDLESS] * 2, done.stderr
 
 
-def test_pairs_are_shared_by_all_joins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The more joins a question has, the fewer pairs there may be in each."""
-    monkeypatch.setattr(join_limits, "MOST_PAIRS", 800)
+def test_each_join_may_make_as_many() -> None:
+    """Where joins stand on each other, the pairs of one are the rows of the next."""
     whose = shop("customer", WIDE)
     rows = [{"id": n, "customer": 1, "status": "a", "amount": float(n), "day": None} for n in range(30)]
     tables: dict[str, Rows] = {"customers": [], "orders": rows, "items": [], "parts": []}
     once = joins(whose)["itself"]
     third = Join(once, replace(scan(whose, "orders"), alias="third"), JoinKind.INNER, None)
-    assert 770 < rows_of(once, tables) <= 800
-    assert 370 < rows_of(third, tables) <= 400
+    assert 370 < rows_of(once, tables, 400) <= 400
+    assert 370 < rows_of(third, tables, 400) <= 400
 
 
 def test_rows_are_looked_for_once_where_columns_are_only_compared() -> None:
@@ -261,8 +247,8 @@ def test_rows_are_looked_for_once_where_columns_are_only_compared() -> None:
         (call(BOTH, equal, less), True),
         (call(BOTH, less, equal), True),
     ):
-        assert _makes_pairs(Join(*sides, JoinKind.SEMI, predicate)) is pairs
-        assert _makes_pairs(Join(*sides, JoinKind.INNER, predicate))
+        assert makes_pairs(Join(*sides, JoinKind.SEMI, predicate)) is pairs
+        assert makes_pairs(Join(*sides, JoinKind.INNER, predicate))
 
 
 def test_a_relation_is_taken_to_have_a_row() -> None:

@@ -258,6 +258,7 @@ def test_the_report_says_what_was_lost(tmp_path: Path) -> None:
             "malformed_lines": [8, 9],
             "unreadable": {"id": 1, "n": 1},
             "cut": {"s": 1},
+            "beyond_most_rows_per_unit": {"units": 0, "rows": 0},
         }
 
 

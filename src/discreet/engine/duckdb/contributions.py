@@ -25,14 +25,15 @@ from discreet.engine.duckdb.aggregation import (
 )
 from discreet.engine.duckdb.join_limits import JoinLimits
 from discreet.engine.duckdb.scan_views import RawViews, list_keys, moved, within
-from discreet.engine.expression_compiler import guarded, name_of, selected
+from discreet.engine.expression_compiler import guarded, selected
 from discreet.engine.interface import GREATEST
 from discreet.engine.relation_compiler import JoinLimit, RelationCompiler, ScanView, listed_keys, scan_views_of
 from discreet.engine.rewrites import eliminate_owner_joins, push_filters_down
 from discreet.privacy import KeyValue
-from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Join, Key, Sum, Units, nodes
+from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Join, Key, Sum, Units, name_of, nodes
 from discreet.tables import Kind
-from discreet.tables.admission.column_casts import CALENDAR, LONGEST_TEXT, SQL_TYPES
+from discreet.tables.admission.column_casts import CALENDAR, SQL_TYPES
+from discreet.tables.schema.source import LONGEST_TEXT
 from discreet.tables.session import Session, bigint, double
 
 _OfRows: TypeAlias = Sum | DistinctValues | Histogram

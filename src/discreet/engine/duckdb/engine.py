@@ -89,7 +89,7 @@ class DuckDB:
             raise TypeError("what a private table holds is nobody's to list")
         known = self._known.get(table)
         if self._snapshot.tables[table.name.casefold()].rows > MOST_ROWS:
-            return table
+            return replace(table, size=self._snapshot.tables[table.name.casefold()].rows)
         if known is None:
             with self._snapshot.held_open([table]) as snapshot, self._sessions.fresh() as session:
                 known = held_in(session, table, raw_views_of(session, [table], snapshot))

@@ -2,9 +2,9 @@
 
 A hundred rows of one unit, joined with themselves six times, make a million million. An analyst who joins the rows of
 one person like that learns by waiting whether there are any, however little noise is left to tell it. So a unit whose
-rows would make more pairs than `MOST_PAIRS`, in equal shares for all joins of the question, contributes only so many
-rows as make that many, chosen by a hash of these rows. What is left out is the unit's own affair: it depends on no
-other's rows, and limits are applied afterwards, as always.
+rows would make more pairs in a join than the plan lets it contributes only so many rows as make that many, chosen by a
+hash of these rows. What is left out is the unit's own affair: it depends on no other's rows, and limits are applied
+afterwards, as always.
 
 A unit may always make as many pairs as it has rows on either side. So joins that only hand rows on, as along a link,
 leave nothing out; and it makes no difference to any answer whether they are known to be of that kind.
@@ -15,34 +15,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any
 
 from discreet.engine.duckdb.aggregation import rows_at_most
-from discreet.engine.expression_compiler import Name, Rows, name_of
+from discreet.engine.expression_compiler import Rows
 from discreet.engine.relation_compiler import ScanView, position
-from discreet.engine.rewrites import equal_columns
-from discreet.query.ir import (
-    Call,
-    Column,
-    Exact,
-    Expr,
-    Join,
-    JoinKind,
-    PerUnit,
-    Project,
-    Relation,
-    Scan,
-    Where,
-    Window,
-    nodes,
-    scans,
-)
+from discreet.query.ir import Exact, Join, Name, Scan, equal_columns, is_unique, joined_on, makes_pairs, scans
 from discreet.tables.session import Session
-
-MOST_PAIRS = 2**20
-"""Of the rows of one unit, in all joins of a question together."""
-
-_Names: TypeAlias = frozenset[Name]
 
 
 class JoinLimits:
@@ -55,9 +34,8 @@ class JoinLimits:
     """
 
     def __init__(self, session: Session, exact: Exact, views: Sequence[ScanView]) -> None:
-        """Share the pairs out."""
-        joins = [node for node in nodes(exact.source) if isinstance(node, Join) and _makes_pairs(node)]
-        self._most = MOST_PAIRS // max(1, len(joins))
+        """Note what is known beforehand."""
+        self._most = exact.most_pairs
         self._session = session
         self._views = views
         self._sizes: dict[str, int] = {}
@@ -70,7 +48,7 @@ class JoinLimits:
 
     def limited(self, join: Join, left: Rows, right: Rows) -> tuple[Rows, Rows]:
         """Both sides of a join, without what one unit has too many of."""
-        if not (left.unit or right.unit) or not _makes_pairs(join) or not self._may_exceed(join):
+        if not (left.unit or right.unit) or not makes_pairs(join) or not self._may_exceed(join):
             return left, right
         left, right = self._made(left), self._made(right)
         if left.unit:
@@ -116,39 +94,9 @@ class JoinLimits:
         sizes = {scan.alias: self._size(scan) for side in sides for scan in scans(side)}
         if prod(rows_at_most(side, sizes) for side in sides) <= self._most:
             return False
-        on = frozenset(column for pair in equal_columns(join.predicate) for column in pair)
-        return not any(self._is_unique(side, on) for side in sides)
+        return not any(is_unique(side, joined_on(join), self._is_key) for side in sides)
 
-    def _is_unique(self, relation: Relation, names: _Names) -> bool:  # noqa: PLR0911 — one case for each kind of relation
-        """Whether no unit has two rows with equal values in these columns; of public relations, whether there are none.
-
-        False where it isn't easily known.
-        """
-        match relation:
-            case Scan():
-                return self._is_key(relation, names)
-            case Where(source=source) | Window(source=source):
-                return self._is_unique(source, names)
-            case Project(alias=alias, columns=columns, source=source):
-                below = (
-                    name_of(expr)
-                    for name, expr in columns
-                    if (alias, name.casefold()) in names and isinstance(expr, Column)
-                )
-                return self._is_unique(source, frozenset(below))
-            case PerUnit(alias=alias, keys=keys):
-                return all((alias, name.casefold()) in names for name, _ in keys)
-            case Join(left=left, kind=JoinKind.SEMI | JoinKind.ANTI):
-                return self._is_unique(left, names)
-            case Join(left=left, right=right, kind=kind, predicate=predicate):
-                on = frozenset(column for pair in equal_columns(predicate) for column in pair)
-                if self._is_unique(left, names) and self._is_unique(right, on):
-                    return True
-                return kind is JoinKind.INNER and self._is_unique(right, names) and self._is_unique(left, on)
-            case _:
-                return False
-
-    def _is_key(self, scan: Scan, names: _Names) -> bool:
+    def _is_key(self, scan: Scan, names: frozenset[Name]) -> bool:
         """Whether a table has at most one row of a unit for each value of some columns."""
         found = sorted(name for alias, name in names if alias == scan.alias)
         if any(name in found for name in map(str.casefold, scan.table.unique)):
@@ -244,17 +192,3 @@ def _meeting(join: Join, private: Rows, others: Rows) -> list[tuple[str, str]]:
                 found.append((private.names[one], others.names[other]))
                 break
     return found
-
-
-def _makes_pairs(join: Join) -> bool:
-    """Whether a join tries pairs of rows; to look up whether a row has a partner makes none."""
-    return join.kind in {JoinKind.INNER, JoinKind.LEFT} or not _is_plain(join.predicate)
-
-
-def _is_plain(predicate: Expr | None) -> bool:
-    """Whether a predicate is nothing but equalities of columns."""
-    match predicate:
-        case Call(args=args) if predicate.function.name == "and":
-            return all(map(_is_plain, args))
-        case _:
-            return bool(equal_columns(predicate))

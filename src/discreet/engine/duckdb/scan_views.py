@@ -338,6 +338,7 @@ def held_in(session: Session, table: Table, raw: RawViews) -> Table:
         table,
         columns=tuple(replace(each, values=held) for each, held in zip(table.columns, values, strict=True)),
         rows=rows if len(rows) <= MOST_VALUES else None,
+        size=int(session.execute(f"SELECT count(*) FROM {scan.name}")[0][0]),
     )
 
 

@@ -28,6 +28,7 @@ from discreet.query.ir.domains import (
     public_values,
 )
 from discreet.query.ir.exact_part import (
+    MOST_PAIRS,
     DistinctValues,
     Exact,
     Histogram,
@@ -41,6 +42,7 @@ from discreet.query.ir.exact_part import (
     sums_of,
 )
 from discreet.query.ir.expressions import (
+    CALL,
     Call,
     Column,
     Expr,
@@ -66,6 +68,8 @@ from discreet.query.ir.expressions import (
 from discreet.query.ir.functions import FUNCTIONS, call
 from discreet.query.ir.functions.application import alike, cast, numbers, unbounded
 from discreet.query.ir.functions.arithmetic import MOST_DIGITS, is_exact
+from discreet.query.ir.functions.text import BYTES_OF_CHARACTER
+from discreet.query.ir.joins import Name, equal_columns, is_unique, joined_on, makes_pairs, name_of
 from discreet.query.ir.questions import (
     MARK,
     MOST_GROUPING_SETS,
@@ -107,11 +111,14 @@ from discreet.query.ir.relations import (
 )
 
 __all__ = [
+    "BYTES_OF_CHARACTER",
+    "CALL",
     "EXACT",
     "FUNCTIONS",
     "MARK",
     "MOST_DIGITS",
     "MOST_GROUPING_SETS",
+    "MOST_PAIRS",
     "MOST_VALUES",
     "Aggregate",
     "Call",
@@ -128,6 +135,7 @@ __all__ = [
     "Literal",
     "Margin",
     "Measure",
+    "Name",
     "Order",
     "Output",
     "PerUnit",
@@ -166,6 +174,7 @@ __all__ = [
     "contradiction",
     "day_of",
     "declared_limits",
+    "equal_columns",
     "grouping",
     "grouping_sets_of",
     "has_one_row",
@@ -175,13 +184,17 @@ __all__ = [
     "is_always_zero",
     "is_exact",
     "is_null",
+    "is_unique",
+    "joined_on",
     "listed",
     "literal",
     "magnitude",
+    "makes_pairs",
     "margins",
     "margins_of",
     "moment",
     "moment_of",
+    "name_of",
     "narrowed",
     "nodes",
     "null",

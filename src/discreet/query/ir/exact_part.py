@@ -216,6 +216,10 @@ def sums_of(measure: Measure | Vector) -> tuple[Measure, ...]:
     return measure.sums if isinstance(measure, Vector) else (measure,)
 
 
+MOST_PAIRS = 2**20
+"""How many pairs of one unit's rows a join tries at the most, however little each takes."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exact:
     """What the engine computes: per group, exact integers to which each unit's contribution is limited.
@@ -233,6 +237,8 @@ class Exact:
         measures: what is added up.
         limits: the shape in force; with a row unit there is nothing to limit.
         salt: public text that goes into the hash by which a unit over the limits keeps groups and different values.
+        most_pairs: how many pairs of rows a unit may make in each join. As many as it has rows on either side are
+            never too many.
     """
 
     source: Relation
@@ -240,6 +246,7 @@ class Exact:
     measures: tuple[Measure, ...]
     limits: Limits
     salt: str
+    most_pairs: int = MOST_PAIRS
 
     @property
     def scans(self) -> tuple[Scan, ...]:

@@ -23,6 +23,7 @@ from discreet.query.planner.noise_calibration import NoiseChoice, choose_noise
 from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan
 from discreet.query.planner.request import CONFIDENCE, Draft, Request, taking_terms
 from discreet.query.planner.terms import Accuracy, Auto, Terms
+from discreet.query.planner.work import Work
 
 __all__ = [
     "CLASSES",
@@ -39,6 +40,7 @@ __all__ = [
     "Profile",
     "Request",
     "Terms",
+    "Work",
     "bounded_columns",
     "bounds_of",
     "choose_noise",

@@ -26,6 +26,7 @@ from discreet.query.planner.noise_calibration import NoiseChoice, calibrate, sen
 from discreet.query.planner.plan_text import explain
 from discreet.query.planner.question_analysis import warnings_of, why_no_rows, with_averages
 from discreet.query.planner.request import Draft, Request, Together
+from discreet.query.planner.work import Work, pairs_within_work, work_of
 from discreet.tables import Column, Dataset
 
 RULES: tuple[Callable[[Draft], Draft], ...] = (
@@ -60,13 +61,19 @@ class Level:
     @cached_property
     def exact(self) -> ir.Exact:
         """What the engine computes."""
-        return ir.Exact(
+        exact = ir.Exact(
             source=self.draft.question.source,
             keys=self.draft.keys,
             measures=(*(sum_ for each in self.draft.measures for sum_ in ir.sums_of(each)), *self.draft.histograms),
             limits=self.draft.limits,
             salt=hashlib.sha256(canonical(self.draft.question).encode()).hexdigest(),
         )
+        return replace(exact, most_pairs=pairs_within_work(exact))
+
+    @cached_property
+    def work(self) -> Work:
+        """How far one unit can move the time and memory that it takes; nothing, where no data is asked."""
+        return work_of(self.exact) if self.events else Work()
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -82,6 +89,7 @@ class Level:
         draft = self.draft
         return {
             "limits": str(draft.limits),
+            **({} if self.exact.most_pairs == ir.MOST_PAIRS else {"most_pairs": self.exact.most_pairs}),
             "keys": [{"name": key.name, "values": _listed(key.values)} for key in draft.keys],
             **({"together": [_listed_together(each) for each in draft.together]} if draft.together else {}),
             "measures": [
@@ -179,6 +187,12 @@ class Plan:
         return loss_of(self.event) if offered is None else offered
 
     @cached_property
+    def work(self) -> Work:
+        """How far one unit can move the time and memory of the question, or of what is asked before it."""
+        own = sum((level.work for level in self.levels), Work())
+        return max((own, *(profile.work for profile in self.profiles)), key=lambda work: (work.seconds, work.size))
+
+    @cached_property
     def digest(self) -> str:
         """The question with everything that shapes its answer, hashed: equal digests may share one release."""
         return hashlib.sha256(json.dumps(self.identity(), sort_keys=True).encode()).hexdigest()
@@ -192,11 +206,16 @@ class Plan:
         """The question and its cost; `explain` says all of it."""
         return f"<Plan of {' '.join(self.question.text.split())!r}: {self.cost}>"
 
-    def explain(self) -> str:
-        """The plan in words."""
+    def explain(self, released: float | None = None) -> str:
+        """The plan in words.
+
+        Args:
+            released: after how many seconds its answer leaves, where it leaves at a time of its own.
+        """
         profiles = [profile.cost for profile in self.profiles]
         noise = None if self.choice is None else str(self.choice)
-        return explain(self.drafts, self.cost, profiles, noise=noise, warnings=self.warnings)
+        work = self.work.in_words(released)
+        return explain(self.drafts, self.cost, profiles, noise=noise, work=work, warnings=self.warnings)
 
     def to_dict(self) -> dict[str, object]:
         """The plan as JSON-ready data; all of it is public. `warnings` are there if there are any."""

@@ -38,12 +38,13 @@ _INFIX = {
 }
 
 
-def explain(
+def explain(  # noqa: PLR0913 — a plan, part by part
     drafts: Sequence[Draft],
     cost: Loss,
     profiles: Sequence[Loss] = (),
     *,
     noise: str | None = None,
+    work: str = "",
     warnings: Sequence[str] = (),
 ) -> str:
     """The plan in words; with grouping sets, each has its groups, limits and measures.
@@ -53,6 +54,7 @@ def explain(
         cost: all of it.
         profiles: what each of the questions costs that are asked first.
         noise: which was chosen and why, where there was a choice.
+        work: how far one unit can move what it takes.
         warnings: in plain sentences.
     """
     draft = drafts[0]
@@ -67,6 +69,8 @@ def explain(
         asked = "a private question" if len(profiles) == 1 else f"{len(profiles)} private questions"
         costs = " or ".join(str(each) for each in dict.fromkeys(profiles))
         head.append(("first", [f"{asked}, how much units contribute or how large values are: {costs} each"]))
+    if work:
+        head.append(("work", [f"one {draft.unit} can move what it takes by at most {work}"]))
     sections = head + [section for each in drafts for section in _level(each)]
     return "\n".join(_section(title, lines) for title, lines in sections)
 

@@ -6,7 +6,6 @@ is; a value that can't be read as its column's kind is NULL. Neither depends on 
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -15,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument, SnapshotChanged, SnapshotError, SourceUnsupported
-from discreet.tables.admission.column_casts import LONGEST_TEXT, cast, days, is_text, microseconds, passed_as
+from discreet.tables.admission.column_casts import cast, days, is_text, microseconds, passed_as
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Snapshot, digest_of, written
+from discreet.tables.admission.unit_ceiling import in_memory, keep_within
 from discreet.tables.admission.validation import Scan, changed, check_schema, check_unchanged, check_zones
 from discreet.tables.schema.dataset import required
 from discreet.tables.schema.table import Table, identifying
@@ -86,7 +86,11 @@ def admit(
                     check_unchanged([source])
                     report[table.name] = reading.report(source, data)
         check_unchanged(files)  # one that changed while others were read is of another time than these
+    within = keep_within(held, tables, account, folder)
     for table in tables:
+        held[table.name.casefold()], beyond = within[table.name.casefold()]
+        report[table.name] |= {"rows": held[table.name.casefold()].rows}
+        report[table.name] |= {"beyond_most_rows_per_unit": {"units": beyond.units, "rows": beyond.rows}}
         if held[table.name.casefold()].rows > table.row_ceiling:
             raise InvalidArgument(
                 f"table {table.name!r} has more rows than row_ceiling = {table.row_ceiling} says",
@@ -226,8 +230,9 @@ class _Reading:
         kind = array.type
         if pa.types.is_decimal(kind) and kind.scale < 0 and kind.precision - kind.scale <= _MOST_DIGITS:
             array = array.cast(pa.decimal256(_MOST_DIGITS, 0))  # as a text it would be 3E+3
-        if is_text(array.type) and (pc.max(pc.binary_length(array)).as_py() or 0) > LONGEST_TEXT:
-            self.cut[column] += pc.sum(pc.greater(pc.utf8_length(array), LONGEST_TEXT)).as_py() or 0
+        most = self.table.column(column).max_length
+        if is_text(array.type) and (pc.max(pc.binary_length(array)).as_py() or 0) > most:
+            self.cut[column] += pc.sum(pc.greater(pc.utf8_length(array), most)).as_py() or 0
         return array.cast(passed_as(array.type))
 
     def _categories(self, column: str, array: pa.Array) -> pa.Array:
@@ -235,9 +240,10 @@ class _Reading:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        is_long = pc.greater(pc.utf8_length(array.dictionary), LONGEST_TEXT)
+        most = self.table.column(column).max_length
+        is_long = pc.greater(pc.utf8_length(array.dictionary), most)
         self.cut[column] += pc.sum(pc.take(is_long, array.indices)).as_py() or 0
-        texts = pc.utf8_slice_codeunits(array.dictionary, 0, LONGEST_TEXT + 1)
+        texts = pc.utf8_slice_codeunits(array.dictionary, 0, most + 1)
         found = pa.DictionaryArray.from_arrays(array.indices, texts).cast(passed_as(array.type))
         self.there[column] += len(found) - found.null_count
         return found
@@ -284,19 +290,17 @@ class _Reading:
 
     def _in_memory(self, session: Session, query: str, columns: tuple[HeldColumn, ...]) -> HeldTable:
         """The rows as an Arrow table of our own."""
-        import pyarrow as pa
-
-        table = session.arrow(query).combine_chunks().replace_schema_metadata(None)
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
+        table = session.arrow(query)
         self.missing = {column: table[column].null_count for column in table.column_names}
-        return HeldTable(
-            columns=columns,
-            rows=table.num_rows,
-            digest=hashlib.sha256(sink.getvalue()).hexdigest(),
-            written=written(self.table.source),
-            data=table,
+        return in_memory(
+            table,
+            HeldTable(
+                columns=columns,
+                rows=0,
+                digest="",
+                written=written(self.table.source),
+                most_rows_per_unit=self.table.most_rows_per_unit,
+            ),
         )
 
     def _in_file(self, session: Session, query: str, columns: tuple[HeldColumn, ...], path: Path) -> HeldTable:
@@ -323,6 +327,7 @@ class _Reading:
             rows=metadata.num_rows,
             digest=digest_of(path),
             written=written(self.table.source),
+            most_rows_per_unit=self.table.most_rows_per_unit,
             file=path.name,
         )
 

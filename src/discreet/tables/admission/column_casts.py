@@ -1,14 +1,14 @@
 """Column casts: of which kind a source's column is, and how each of its values becomes one of that kind, or NULL.
 
 Guarantee: no value makes an expression of this file raise, and what comes out has the kind's one type: BIGINT; DOUBLE
-without NaN, infinities or −0; VARCHAR of at most `LONGEST_TEXT` characters; DATE and TIMESTAMP from year 1 to 9999, in
+without NaN, infinities or −0; VARCHAR of at most `max_length` characters; DATE and TIMESTAMP from year 1 to 9999, in
 the wall time of the declared zone. A value is a function of its own cell alone. Bounds and keys aren't enforced here
 but when a question is answered, so that they may change without another admission; only where a number is beyond 64
 bits do bounds decide whether it counts as the nearer end or as NULL.
 
 Columns that identify are cast without loss, or to NULL: 7, 07 and 7.0 are one id, but 7.4 isn't 7, nor a day and an
 hour a day; of two instants that a clock shows alike, only one is an id. A text with a wrong byte in it, or a longer one
-than `LONGEST_TEXT`, identifies nobody: two might be one.
+than `max_length`, identifies nobody: two might be one.
 """
 
 from __future__ import annotations
@@ -133,10 +133,6 @@ def nearest(number: Fraction) -> float:
 
 # ── Casts ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-LONGEST_TEXT = 1_000
-"""Characters of a text that are kept. Without a limit, one person's cell could be so long that a question which joins
-texts runs out of memory because of it: an exact answer to whether that person is there."""
-
 CALENDAR = {
     Kind.DATE: ("DATE '0001-01-01'", "DATE '9999-12-31'"),
     Kind.TIMESTAMP: ("TIMESTAMP '0001-01-01'", "TIMESTAMP '9999-12-31 23:59:59.999999'"),
@@ -174,11 +170,10 @@ def cast(column: Column, value: str, field: Field, source: Source, *, identifies
         case Kind.TEXT:
             written = f"CAST({value} AS VARCHAR)"
             if identifies:
-                whole = f"length({written}) <= {LONGEST_TEXT} AND NOT contains({written}, chr(65533))"
+                whole = f"length({written}) <= {column.max_length} AND NOT contains({written}, chr(65533))"
                 return f"CASE WHEN {whole} THEN {written} END"
-            return (
-                f"CASE WHEN strlen({written}) > {LONGEST_TEXT} THEN left({written}, {LONGEST_TEXT}) ELSE {written} END"
-            )
+            most = column.max_length
+            return f"CASE WHEN strlen({written}) > {most} THEN left({written}, {most}) ELSE {written} END"
         case Kind.DATE | Kind.TIMESTAMP:
             time = _time_text(column, value, source, identifies=identifies) if text else None
             time = time or _time(column, value, field, identifies=identifies)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from discreet.errors import Hint, SnapshotError, SnapshotMissing
-from discreet.tables.schema.source import Column, Kind, Source
+from discreet.tables.schema.source import LONGEST_TEXT, Column, Kind, Source
 from discreet.tables.schema.table import Table
 from discreet.tables.sources.in_place import Place, check_places, held_open
 
@@ -37,7 +37,7 @@ _BLOCK = 1 << 20
 _TRIES = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class HeldColumn:
     """A column of an admitted table.
 
@@ -46,12 +46,14 @@ class HeldColumn:
         kind: of its values.
         identifies: whether it was cast as one that tells units, or linked rows, apart.
         time_zone: in which its times are told; None if the source has no zones.
+        max_length: how many characters of a text were kept.
     """
 
     name: str
     kind: Kind
     identifies: bool = False
     time_zone: str | None = None
+    max_length: int = LONGEST_TEXT
 
     @classmethod
     def of(cls, column: Column, identifying: frozenset[str], name: str | None = None) -> Self:
@@ -63,7 +65,13 @@ class HeldColumn:
             name: of a column in place, in its files.
         """
         identifies = column.name.casefold() in identifying
-        return cls(name=name or column.name, kind=column.kind, identifies=identifies, time_zone=column.time_zone)
+        return cls(
+            name=name or column.name,
+            kind=column.kind,
+            identifies=identifies,
+            time_zone=column.time_zone,
+            max_length=column.max_length,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -75,6 +83,7 @@ class HeldTable:
         rows: how many it has. Private.
         digest: of its contents. Private. Empty for a table in place, for which its files' identities stand.
         written: what was declared of how its source is written, as JSON.
+        most_rows_per_unit: how many rows of one unit were admitted at the most; None if nothing was looked at.
         file: the name of its file in the snapshot's folder, or its path; None for a table in memory or in place.
         places: the files that it was admitted in place in, and stays in.
         data: the table, if it is in memory.
@@ -84,6 +93,7 @@ class HeldTable:
     rows: int
     digest: str
     written: str = "{}"
+    most_rows_per_unit: int | None = None
     file: str | None = None
     places: tuple[Place, ...] = ()
     data: pa.Table | None = None
@@ -92,10 +102,15 @@ class HeldTable:
         """Whether a table, as it is declared now, can be asked about with what was admitted."""
         if self.written != written(table.source):
             return False
+        several = not table.public and (table.unit is None or not table.unit.is_row)
+        if several and (self.most_rows_per_unit is None or self.most_rows_per_unit > table.most_rows_per_unit):
+            return False
         held = {column.name.casefold(): column for column in self.columns}
         for column in table.columns:
             found = held.get(column.name.casefold())
             if found is None or (found.kind, found.time_zone) != (column.kind, column.time_zone):
+                return False
+            if found.max_length > column.max_length:
                 return False
             if column.name.casefold() in identifying and not found.identifies:
                 return False
@@ -196,6 +211,7 @@ class Snapshot:
                     "rows": held.rows,
                     "digest": held.digest,
                     "written": held.written,
+                    "most_rows_per_unit": held.most_rows_per_unit,
                     "columns": [_to_json(column) for column in held.columns],
                     "places": _listed(held.places),
                 }
@@ -397,7 +413,8 @@ def _synced(path: Path) -> None:
 
 def _to_json(column: HeldColumn) -> list[Any]:
     """A column as JSON-ready data."""
-    return [column.name, str(column.kind), column.identifies, column.time_zone]
+    shorter = [] if column.max_length == LONGEST_TEXT else [column.max_length]
+    return [column.name, str(column.kind), column.identifies, column.time_zone, *shorter]
 
 
 def _listed(places: Sequence[Place]) -> list[list[str]]:
@@ -408,14 +425,15 @@ def _listed(places: Sequence[Place]) -> list[list[str]]:
 def _held(entry: Mapping[str, Any]) -> HeldTable:
     """A table as the manifest has it."""
     columns = tuple(
-        HeldColumn(name=name, kind=Kind(kind), identifies=identifies, time_zone=zone)
-        for name, kind, identifies, zone in entry["columns"]
+        HeldColumn(name, Kind(kind), identifies, zone, *length)
+        for name, kind, identifies, zone, *length in entry["columns"]
     )
     return HeldTable(
         columns=columns,
         rows=int(entry["rows"]),
         digest=str(entry["digest"]),
         written=str(entry["written"]),
+        most_rows_per_unit=entry.get("most_rows_per_unit"),
         file=entry["file"],
         places=tuple(Place(path, identity) for path, identity in entry.get("places", [])),
     )

@@ -192,6 +192,7 @@ class Scan:
             rows=rows,
             digest="",
             written=written(self.table.source),
+            most_rows_per_unit=self.table.most_rows_per_unit,
             places=tuple(places),
         )
 

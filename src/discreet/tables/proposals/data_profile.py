@@ -15,10 +15,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from discreet.errors import SourceUnsupported
 from discreet.privacy import BoundValue, KeyValue
-from discreet.tables.admission.column_casts import LONGEST_TEXT, days, kind_of, microseconds, places_of
+from discreet.tables.admission.column_casts import days, kind_of, microseconds, places_of
 from discreet.tables.proposals.names import likely_unit
 from discreet.tables.proposals.public_knowledge import codebook, knowledge
-from discreet.tables.schema.source import ZONE_NAME, Column, Kind, Source
+from discreet.tables.schema.source import LONGEST_TEXT, ZONE_NAME, Column, Kind, Source
 from discreet.tables.sources import Field, open_source
 from discreet.tables.type_inference import (
     USUAL_NULLS,

@@ -29,8 +29,8 @@ from discreet.tables.schema.config_keys import (
     UNIT,
 )
 from discreet.tables.schema.dataset import Dataset, SchemaGraph, check_total
-from discreet.tables.schema.source import Column, DateOrder, DecimalMark, Kind, Source, SourceKind
-from discreet.tables.schema.table import ROW_CEILING, Link, Table
+from discreet.tables.schema.source import LONGEST_TEXT, Column, DateOrder, DecimalMark, Kind, Source, SourceKind
+from discreet.tables.schema.table import MOST_ROWS_PER_UNIT, ROW_CEILING, Link, Table
 from discreet.tables.schema.toml import MOST_BYTES, Node, key, parse, quoted, reason, suggestion
 
 
@@ -175,6 +175,9 @@ def _table(name: str, node: Node) -> Table:
             unique=unique,
             refresh=entries["refresh"].text() if "refresh" in entries else "",
             row_ceiling=entries["row_ceiling"].whole() if "row_ceiling" in entries else ROW_CEILING,
+            most_rows_per_unit=entries["most_rows_per_unit"].whole()
+            if "most_rows_per_unit" in entries
+            else MOST_ROWS_PER_UNIT,
         )
 
 
@@ -306,8 +309,18 @@ def _column(name: str, node: Node, table_zone: str | None) -> Column:
     zone = table_zone if kind is Kind.TIMESTAMP else None
     zone = entries["time_zone"].text() if "time_zone" in entries else zone
     places = entries["places"].whole() if "places" in entries else None
+    longest = entries["max_length"].whole() if "max_length" in entries else LONGEST_TEXT
     with node.blamed():
-        return Column(name=name, kind=kind, bounds=bounds, keys=keys, nullable=nullable, time_zone=zone, places=places)
+        return Column(
+            name=name,
+            kind=kind,
+            bounds=bounds,
+            keys=keys,
+            nullable=nullable,
+            time_zone=zone,
+            places=places,
+            max_length=longest,
+        )
 
 
 def _is_split_name(entries: dict[str, object]) -> bool:

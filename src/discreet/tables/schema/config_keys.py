@@ -31,6 +31,7 @@ TABLE = {
     "unique": 'unique = ["id"], of a public table',
     "refresh": 'refresh = "daily", where tables are admitted on different schedules',
     "row_ceiling": "row_ceiling = 1_000_000",
+    "most_rows_per_unit": "most_rows_per_unit = 1_000",
     "columns": '[tables.census.columns] age = { kind = "integer", bounds = [0, 125] }',
 }
 SOURCE = {
@@ -70,6 +71,7 @@ COLUMN = {
     "nullable": "nullable = false",
     "time_zone": 'time_zone = "Europe/Paris", of timestamps that are points in time',
     "places": "places = 2, of reals that are decimals",
+    "max_length": "max_length = 40, of texts",
 }
 COLUMN_ALSO = {
     "scale": "places",

@@ -15,8 +15,8 @@ from discreet.exact.rational import rational
 from discreet.privacy import Bounds, Budget, Limits, MonthlyShare, Unit
 from discreet.tables.schema.config import relocated
 from discreet.tables.schema.dataset import Dataset
-from discreet.tables.schema.source import Column, Source
-from discreet.tables.schema.table import ROW_CEILING, Link, Table
+from discreet.tables.schema.source import LONGEST_TEXT, Column, Source
+from discreet.tables.schema.table import MOST_ROWS_PER_UNIT, ROW_CEILING, Link, Table
 from discreet.tables.schema.toml import MOST_DIGITS, comment, dotted, key, quoted, write_config
 
 
@@ -147,6 +147,8 @@ class _Writer:
             yield from self.entry(path, "refresh", table.refresh)
         if table.row_ceiling != ROW_CEILING:
             yield from self.entry(path, "row_ceiling", Fraction(table.row_ceiling))
+        if table.most_rows_per_unit != MOST_ROWS_PER_UNIT:
+            yield from self.entry(path, "most_rows_per_unit", Fraction(table.most_rows_per_unit))
         yield from self.header((*path, "columns"))
         for column in table.columns:
             yield from self.entry((*path, "columns"), column.name, declaration(column))
@@ -183,6 +185,8 @@ def declaration(column: Column) -> dict[str, Value]:
         item["time_zone"] = column.time_zone
     if column.places is not None:
         item["places"] = column.places
+    if column.max_length != LONGEST_TEXT:
+        item["max_length"] = column.max_length
     if not column.nullable:
         item["nullable"] = False
     return item

@@ -19,6 +19,10 @@ from discreet.arguments import taking_known
 from discreet.errors import Hint, InvalidArgument, SourceUnsupported
 from discreet.privacy import Bounds, Keys, KeyValue
 
+LONGEST_TEXT = 1_000
+"""Characters of a text that are kept. Without a limit, one person's cell could be so long that a question which joins
+texts runs out of memory because of it: an exact answer to whether that person is there."""
+
 SourceKind = Literal["csv", "parquet", "arrow", "jsonl", "duckdb", "sqlite", "xlsx", "memory"]
 DateOrder = Literal["ymd", "dmy", "mdy"]
 DecimalMark = Literal[".", ","]
@@ -266,11 +270,13 @@ class Column:
             in time, which are another day and hour in each zone.
         places: of real numbers that are decimals: how many digits are behind the point, 1 to 18. Sums, quantiles and
             extremes of them are answered as decimals with so many. Values are read as the nearest doubles all the same.
+        max_length: of a text, how many characters are kept when it's admitted, 1 to 1,000. The fewer, the less one
+            person can make a question take.
         values: of a public table, all that it holds as admitted, NULL among them if it does. Found, never declared.
 
     Raises:
         InvalidArgument: both bounds and keys, or either doesn't fit the kind; a time zone that can't be one; places
-            of anything but reals.
+            of anything but reals, or a greatest length of anything but texts, or one that a key is longer than.
 
     Examples:
         >>> print(Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110)))
@@ -284,6 +290,7 @@ class Column:
     nullable: bool = True
     time_zone: str | None = None
     places: int | None = None
+    max_length: int = LONGEST_TEXT
     values: tuple[KeyValue, ...] | None = field(default=None, hash=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -305,6 +312,7 @@ class Column:
             self._check_zone(self.time_zone)
         if self.places is not None and (self.kind is not Kind.REAL or not 0 < self.places <= MOST_PLACES):
             raise InvalidArgument(f"{self._called} is {self.kind}; only reals have places, 1 to {MOST_PLACES}")
+        self._check_length()
         if self.keys is not None:
             kinds = {_KEY_KINDS[type(key)] for key in self.keys if key is not None}
             if kinds - {self.kind}:
@@ -314,6 +322,18 @@ class Column:
     def _called(self) -> str:
         """What errors call it."""
         return f"column {self.name!r}" if self.name else "the column"
+
+    def _check_length(self) -> None:
+        """Refuse a greatest length of what is no text, or one that cuts a key off."""
+        if type(self.max_length) is not int or not 1 <= self.max_length <= LONGEST_TEXT:
+            raise InvalidArgument(f"max_length of {self._called} must be a whole number from 1 to {LONGEST_TEXT:,}")
+        if self.max_length != LONGEST_TEXT and self.kind is not Kind.TEXT:
+            raise InvalidArgument(f"{self._called} is {self.kind}; only texts have a max_length")
+        if any(isinstance(key, str) and len(key) > self.max_length for key in self.keys or ()):
+            raise InvalidArgument(
+                f"a key of {self._called} is longer than max_length = {self.max_length}, so no row could have it",
+                hint=Hint.of("{max_length}, or as long as its longest key", max_length=LONGEST_TEXT).in_file(),
+            )
 
     def _check_bounds(self, bounds: Bounds) -> None:
         """Refuse bounds of another kind than the column's."""

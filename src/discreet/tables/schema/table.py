@@ -21,8 +21,16 @@ _SHOWN = 10
 """How many names of columns fit a line."""
 _GROUP = re.compile("[a-z0-9_-]{1,64}")
 
+_MOST_OF_UNIT = 100_000_000
+"""A unit of more rows than that moves any question by seconds, so nothing could be asked."""
+
 ROW_CEILING = 2**40
 """How many rows a table may have if nothing is declared: generous, so that the safety it buys is kept."""
+
+
+MOST_ROWS_PER_UNIT = 10_000
+"""How many rows one unit may have in a table if nothing is declared: so many that hardly anybody is cut off, so few
+that one person moves the time of a question by some hundredths of a second."""
 
 
 @taking_known
@@ -73,12 +81,15 @@ class Table:
         limits: how much a unit may contribute to one question. A unit that is a row contributes one row, so it
             takes no other limit than that; a public table takes none.
         row_ceiling: more rows than the table will ever have, declared in public: it excludes overflow at plan time.
+        most_rows_per_unit: how many rows of one unit are admitted; a hash of them chooses which. Where each row is a
+            unit of its own, that is one.
         links: columns whose values name rows of other tables.
         public: whether everybody may know the table as it is. Its rows are joined with, and never protected.
         unique: columns of a public table in which no value occurs twice; checked when the table is read.
         refresh: the refresh group: tables of one are admitted together, and apart from others. Empty for the group of
             all tables that name none.
         rows: of a public table, its different rows as admitted, where these are few. Found, never declared.
+        size: of a public table, how many rows it has as admitted. Found, never declared.
 
     Raises:
         InvalidArgument: no name, no columns, two of one name (names differ in more than case), a key that the
@@ -93,11 +104,13 @@ class Table:
     unit: Unit | None
     limits: Limits = _ONE_ROW
     row_ceiling: int = ROW_CEILING
+    most_rows_per_unit: int = MOST_ROWS_PER_UNIT
     links: tuple[Link, ...] = ()
     public: bool = False
     unique: tuple[str, ...] = ()
     refresh: str = ""
     rows: tuple[tuple[object, ...], ...] | None = field(default=None, hash=False, repr=False)
+    size: int | None = field(default=None, hash=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the declaration as a whole."""
@@ -113,6 +126,10 @@ class Table:
             raise InvalidArgument(f"table {self.name!r} has two columns named {twice!r}")
         if type(self.row_ceiling) is not int or not 1 <= self.row_ceiling <= 2**48:
             raise InvalidArgument("row_ceiling must be from 1 to 2⁴⁸, and whole", hint="1_000_000")
+        if type(self.most_rows_per_unit) is not int or not 1 <= self.most_rows_per_unit <= _MOST_OF_UNIT:
+            raise InvalidArgument(
+                f"most_rows_per_unit must be from 1 to {_MOST_OF_UNIT:,}, and whole", hint=f"{MOST_ROWS_PER_UNIT:_}"
+            )
         if self.refresh and not _GROUP.fullmatch(self.refresh):
             raise InvalidArgument(
                 f"the refresh group of table {self.name!r} can't be called {self.refresh[:70]!r}",
@@ -151,7 +168,12 @@ class Table:
 
     def _check_public(self) -> None:
         """Refuse what only private tables have."""
-        beside = {"a unit": self.unit, "links": self.links, "limits": self.limits != _ONE_ROW}
+        beside = {
+            "a unit": self.unit,
+            "links": self.links,
+            "limits": self.limits != _ONE_ROW,
+            "most_rows_per_unit": self.most_rows_per_unit != MOST_ROWS_PER_UNIT,
+        }
         for what, declared in beside.items():
             if declared:
                 raise InvalidArgument(
@@ -183,7 +205,10 @@ class Table:
     def _check_unit(self, unit: Unit) -> None:
         """Check that the unit can be found in the rows."""
         if unit.column is None:
-            one_row = self.limits in (_ONE_ROW, Limits(groups=1, rows_per_group=1))
+            one_row = self.limits in (_ONE_ROW, Limits(groups=1, rows_per_group=1)) and self.most_rows_per_unit in (
+                1,
+                MOST_ROWS_PER_UNIT,
+            )
             if not one_row:
                 raise InvalidArgument(
                     f"each row of table {self.name!r} is a unit of its own, so no limit but one row applies",

@@ -24,6 +24,8 @@ from discreet.tables import Kind
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?", re.ASCII)
 _TRUTHS = {"true": True, "false": False}
+_LONGEST_WRITTEN = 400
+"""No number, truth or time takes more bytes when it is written out."""
 _FIRST, _LAST = date(1, 1, 1), date(9999, 12, 31)
 _DAY = 24 * 60 * 60 * 10**6
 
@@ -263,7 +265,8 @@ def _agrees(kind: Kind) -> Callable[..., bool]:
 def _function(kind: Kind, compile_: Any, evaluate: Any) -> Function:  # noqa: ANN401 — as Function has them
     """The cast to a kind, which has its name."""
     copies = 2 if kind.is_time or kind in {Kind.REAL, Kind.TEXT} else 1
-    return Function(str(kind), _infer(kind), compile_, evaluate, _prepare(kind), _agrees(kind), copies)
+    longest = (lambda _args, _sizes: _LONGEST_WRITTEN) if kind is Kind.TEXT else None
+    return Function(str(kind), _infer(kind), compile_, evaluate, _prepare(kind), _agrees(kind), copies, longest)
 
 
 CASTS = {

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from discreet.errors import TypeMismatch, Unsupported
-from discreet.query.ir.expressions import Call, Expr, Function, Literal, Type, is_null
+from discreet.query.ir.expressions import Call, Expr, Function, Literal, Sizes, Type, is_null
 from discreet.query.ir.functions.application import (
     Args,
     alike,
@@ -129,6 +129,11 @@ def _one_of(args: Args, *, nullable: bool) -> Type:
     return Type(some[0].type.kind, lo, hi, nullable=nullable)
 
 
+def _as_long_as_any(_args: Args, sizes: Sizes) -> int:
+    """As long as the longest of the texts that it may be."""
+    return max(sizes)
+
+
 def _prepare_if(args: Args) -> Args:
     """Conditions and results by turns, and at the end what else; results become of one kind."""
     if len(args) % 2 == 0:
@@ -197,17 +202,18 @@ def _extreme(name: str, pick: Callable[[Any], Any], *, least: bool) -> Function:
     def evaluate(*values: Any) -> Any:  # noqa: ANN401 — values of any kind
         return pick(value for value in values if value is not None) if any(v is not None for v in values) else None
 
-    return Function(name, infer, compile_, evaluate, lambda args: alike(name.upper(), args))
+    return Function(name, infer, compile_, evaluate, lambda args: alike(name.upper(), args), longest=_as_long_as_any)
 
 
 CHOICE = (
-    Function("if", _infer_if, _compile_if, _if, _prepare_if),
+    Function("if", _infer_if, _compile_if, _if, _prepare_if, longest=_as_long_as_any),
     Function(
         "coalesce",
         _infer_coalesce,
         _compile_coalesce,
         lambda *values: next((value for value in values if value is not None), None),
         lambda args: alike("COALESCE", args),
+        longest=_as_long_as_any,
     ),
     _extreme("least", min, least=True),
     _extreme("greatest", max, least=False),

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from discreet.errors import Unsupported
-from discreet.query.ir.expressions import Call, Column, Expr, Function, Literal, Type
+from discreet.query.ir.expressions import Call, Column, Expr, Function, Literal, Sizes, Type, reading
 from discreet.query.ir.functions.application import Args, condition, constant, joined, nothing, of_kind, strict, taking
 from discreet.query.ir.functions.casts import typed
 from discreet.query.ir.ranges import hull
@@ -29,6 +29,16 @@ _ALL = 2**31 - 1
 
 _LONGEST = 10**6
 """The furthest character SUBSTRING can be asked for."""
+
+
+BYTES_OF_CHARACTER = 4
+"""What a character takes in UTF-8 at the most."""
+
+_CHARACTERS = 10.0
+"""Nanoseconds for each byte of a text that is gone through character by character, as for case, blanks and patterns."""
+
+_STEP = 1.2
+"""Nanoseconds to compare one byte of a pattern with one of a text, where both are gone through for each other."""
 
 
 def matches(text: str, pattern: str) -> bool:
@@ -75,7 +85,24 @@ def _letters(name: str, compute: Callable[[str], str]) -> Function:
         strict(compute),
         taking(name.upper(), Kind.TEXT),
         agrees=_ascii,
+        longest=_twice_as_long,
+        effort=_by_character,
     )
+
+
+def _by_character(args: Args, sizes: Sizes) -> float:
+    """What it takes to go through a text."""
+    return reading(args, sizes) + _CHARACTERS * sizes[0]
+
+
+def _twice_as_long(_args: Args, sizes: Sizes) -> int:
+    """A letter of two bytes may have one of three in the other case; none of one byte has more than two."""
+    return 2 * sizes[0]
+
+
+def _as_long(_args: Args, sizes: Sizes) -> int:
+    """As long as all texts together."""
+    return sum(sizes)
 
 
 def _trimming(name: str, method: str) -> Function:
@@ -86,6 +113,8 @@ def _trimming(name: str, method: str) -> Function:
         lambda value: getattr(value, method)(),
         strict(lambda value: getattr(value, method)(_BLANKS)),
         taking(name.upper(), Kind.TEXT),
+        longest=_as_long,
+        effort=_by_character,
     )
 
 
@@ -128,6 +157,26 @@ def _substring(value: str, start: int, length: int | None = None) -> str:
     return value[start - 1 :] if length is None else value[start - 1 : start - 1 + length]
 
 
+def _longest_part(args: Args, sizes: Sizes) -> int:
+    """No more characters than are asked for."""
+    return min(sizes[0], BYTES_OF_CHARACTER * _whole(args[2])) if len(args) > 2 else sizes[0]  # noqa: PLR2004 — with a length
+
+
+def _to_the_end_of_it(args: Args, sizes: Sizes) -> float:
+    """Characters are counted from the first to the last that is asked for."""
+    read = sizes[0]
+    if len(args) > 2:  # noqa: PLR2004 — with a length
+        read = min(read, BYTES_OF_CHARACTER * (_whole(args[1]) + _whole(args[2])))
+    return reading(args, (read,))
+
+
+def _whole(arg: Expr) -> int:
+    """The number that a constant is."""
+    if isinstance(arg, Literal) and isinstance(arg.value, int):
+        return arg.value
+    raise TypeError("SUBSTRING takes constants")
+
+
 def _prepare_concat(args: Args) -> Args:
     """Texts; joined ones are taken apart, so grouping is no matter."""
     flat: list[Expr] = []
@@ -146,7 +195,29 @@ def _growth(expr: Expr) -> int:
     return sum(sizes) if expr.function.name == "concat" else max(sizes)
 
 
-def _pattern(name: str, fold: Callable[[str], str], agrees: Callable[..., bool]) -> Function:
+def _matching(args: Args, sizes: Sizes) -> float:
+    """What it takes to find a pattern in a text: each part between two % may be tried at each place of the text.
+
+    Engines take the bytes of a part one after the other as soon as the pattern has a _, and in words otherwise, unless
+    they fold the case of both. The part before the first % is tried at one place.
+    """
+    pattern = args[1].value if isinstance(args[1], Literal) and isinstance(args[1].value, str) else ""
+    first, *parts = pattern.split("%")
+    tried = (
+        max((len(part.encode()) for part in parts), default=0) if "_" not in pattern else len("".join(parts).encode())
+    )
+    step = _STEP if "_" in pattern else _STEP / 8
+    return _by_character(args, sizes) + step * sizes[0] * tried + _STEP * len(first.encode())
+
+
+def _compile_ilike(value: Any, pattern: Any) -> Any:  # noqa: ANN401 — Ibis values
+    """LIKE of both in small letters, as engines define it: of a constant pattern they then look for whole parts."""
+    return value.lower().like(pattern.lower())
+
+
+def _pattern(
+    name: str, compile_: Callable[..., Any], fold: Callable[[str], str], agrees: Callable[..., bool]
+) -> Function:
     """LIKE or ILIKE, of a constant pattern."""
 
     def prepare(args: Args) -> Args:
@@ -158,10 +229,11 @@ def _pattern(name: str, fold: Callable[[str], str], agrees: Callable[..., bool])
     return Function(
         name,
         condition,
-        lambda value, pattern: getattr(value, name)(pattern),
+        compile_,
         strict(lambda value, pattern: matches(fold(value), fold(pattern))),
         prepare,
         agrees,
+        effort=_matching,
     )
 
 
@@ -178,14 +250,23 @@ TEXT = (
         strict(len),
         taking("LENGTH", Kind.TEXT),
     ),
-    Function("substring", _text, _compile_substring, strict(_substring), _prepare_substring),
+    Function(
+        "substring",
+        _text,
+        _compile_substring,
+        strict(_substring),
+        _prepare_substring,
+        longest=_longest_part,
+        effort=_to_the_end_of_it,
+    ),
     Function(
         "concat",
         _text,
         lambda *values: joined(operator.add, values),
         strict(lambda *values: "".join(values)),
         _prepare_concat,
+        longest=_as_long,
     ),
-    _pattern("like", str, lambda *_values: True),
-    _pattern("ilike", str.lower, _ascii),
+    _pattern("like", lambda value, pattern: value.like(pattern), str, lambda *_values: True),
+    _pattern("ilike", _compile_ilike, str.lower, _ascii),
 )

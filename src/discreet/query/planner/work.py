@@ -1,0 +1,388 @@
+"""Work: how far one unit can move the time and the memory that a question takes. Public facts alone decide it.
+
+Noise hides what a unit adds because what it adds is bounded. Time is hidden the same way: a unit brings at most so many
+rows into each relation, and none of them costs more than the expressions there do at the longest texts. So a release
+time that is many times their product tells next to nothing about any one unit.
+
+Figures are upper ends: a function is taken to be computed wherever it is written, with each argument as long as it can
+be; a unit to have as many rows as its table's `most_rows_per_unit`, and to meet as many as a join lets it. `COSTS` are
+nanoseconds of one core, some three times what was measured; `bench/work.py` measures them on any machine.
+
+Two things aren't in it, for no unit moves them alone: what a question costs whoever is in the tables, and that rows are
+read once more where any unit is over its limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, inf, log2, log10
+
+from discreet.errors import Unsupported
+from discreet.query import ir
+from discreet.query.ir import BYTES_OF_CHARACTER, CALL, name_of
+from discreet.tables import Column, Kind
+from discreet.tables.schema.source import LONGEST_TEXT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What an engine takes at the most for one row of one unit, in nanoseconds; and for each byte of its texts."""
+
+    row: float = 40.0
+    """To read it, filter it, or hand it on."""
+    pair: float = 150.0
+    """To try it with another one in a join."""
+    grouped: float = 300.0
+    """To find its like among the unit's others."""
+    sorted: float = 60.0
+    """For each halving of the unit's rows, to find its place among them."""
+    contributed: float = 250.0
+    """To count what it adds, and to limit that."""
+    stored: float = 0.4
+    """To read a byte of text from where it is stored."""
+    byte: float = 1.0
+    """To copy a byte of text, or to compare it in order."""
+    looked_up: float = 8.0
+    """To find a text among others, for each of its bytes: it is hashed, kept, compared and sorted."""
+
+
+COSTS = Costs()
+
+_PAIRS_SECONDS = 0.03
+"""How far the pairs of one unit may move a question. Joins leave out what would be beyond."""
+
+_WIDE = 16
+"""Bytes of a value that is no text, and of what points to one."""
+
+_VECTOR = 2048
+"""How many rows engines compute at a time, all texts of which they hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The most that one unit can add to what a question takes.
+
+    Args:
+        seconds: of one core.
+        size: bytes of memory.
+
+    Examples:
+        >>> Work(0.0042, 20_000_000).in_words(of=8)
+        '0.0042 s of 8 and 20 MB'
+    """
+
+    seconds: float = 0.0
+    size: float = 0.0
+
+    def __add__(self, other: Work) -> Work:
+        """Of two questions that are carried out one after the other, as if the first gave nothing back."""
+        return Work(self.seconds + other.seconds, self.size + other.size)
+
+    def in_words(self, of: float | None = None) -> str:
+        """Both, rounded up; nothing, where nothing is asked of the data.
+
+        Args:
+            of: how many seconds the question has.
+        """
+        if not self.seconds:
+            return ""
+        return f"{_up(self.seconds)} s{'' if of is None else f' of {of:.3g}'} and {_up(self.size / 1e6)} MB"
+
+
+def _up(number: float) -> str:
+    """Two digits, rounded up; a thousandth at the least."""
+    if number == inf:
+        return "∞"
+    number = max(number, 0.001)
+    digit = 10.0 ** (floor(log10(number)) - 1)
+    return f"{ceil(number / digit) * digit:.2g}"
+
+
+def work_of(exact: ir.Exact) -> Work:
+    """The most that one unit can add to the exact part of a question."""
+    walk = _Walk(exact.most_pairs)
+    rows = walk.of(exact.source)
+    values = [measure.value for measure in exact.measures if not isinstance(measure, ir.Units)]
+    found = walk.computed([*(key.expr for key in exact.keys), *values], rows)
+    each = COSTS.contributed * (1 + len(exact.keys) + len(exact.measures)) + found.nanoseconds
+    each += COSTS.looked_up * found.size
+    # Limits look at the rows of a unit that is over them a second time; at different values, and at bins, once more.
+    of_values = sum(isinstance(measure, (ir.DistinctValues, ir.Histogram)) for measure in exact.measures)
+    passes = 1 if exact.owner.unit.is_row else 2 + of_values
+    kept = rows.rows * (found.size + _WIDE * (1 + len(exact.keys) + len(exact.measures)))
+    return Work(
+        seconds=passes * (rows.nanoseconds + rows.rows * each) / 1e9,
+        size=passes * kept + rows.size + found.held * min(rows.rows, _VECTOR),
+    )
+
+
+def pairs_within_work(exact: ir.Exact) -> int:
+    """How many pairs of rows one unit may make in each join of a question: so many as its work allows.
+
+    As many as it has rows on either side are never too many, so there is no less to be had than a number of 1 gives.
+    """
+    from dataclasses import replace
+
+    if not any(isinstance(node, ir.Join) and ir.makes_pairs(node) for node in ir.nodes(exact.source)):
+        return ir.MOST_PAIRS
+    least = work_of(replace(exact, most_pairs=1)).seconds
+    most = ir.MOST_PAIRS
+    while most > 1 and work_of(replace(exact, most_pairs=most)).seconds > least + _PAIRS_SECONDS:
+        most //= 2
+    return most
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What one unit can bring into a relation; of a public one, all there is.
+
+    Args:
+        rows: how many.
+        texts: of each column that is a text, how many bytes at the most.
+        columns: how many there are.
+        nanoseconds: that it takes to make them, with all that they're made of; 0 of public ones.
+        size: bytes that are held meanwhile.
+    """
+
+    rows: float
+    texts: Mapping[ir.Name, int]
+    columns: int
+    nanoseconds: float = 0.0
+    size: float = 0.0
+
+    @property
+    def width(self) -> int:
+        """Bytes of one row."""
+        return _WIDE * (1 + self.columns) + sum(self.texts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Computed:
+    """What expressions take for one row.
+
+    Args:
+        nanoseconds: with all that they're made of.
+        size: bytes of the texts they give, in all.
+        held: bytes of the texts that are computed on the way.
+    """
+
+    nanoseconds: float
+    size: int
+    held: int
+
+
+class _Walk:
+    """Goes through a question's relations from the tables up, each once."""
+
+    def __init__(self, most_pairs: int) -> None:
+        """Nothing is known yet."""
+        self._most = most_pairs
+        self._done: dict[int, tuple[ir.Relation, _Rows]] = {}
+
+    def of(self, relation: ir.Relation) -> _Rows:
+        """What a unit can bring there."""
+        if id(relation) not in self._done:
+            found = self._found(relation)
+            if ir.owner_of(relation) is None:
+                found = _Rows(found.rows, found.texts, found.columns)
+            self._done[id(relation)] = relation, found
+        return self._done[id(relation)][1]
+
+    def computed(self, exprs: Iterable[ir.Expr | None], rows: _Rows) -> _Computed:
+        """What expressions over these rows take, for one row."""
+        each = _Effort(rows.texts)
+        found = [each.of(expr) for expr in exprs if expr is not None]
+        return _Computed(
+            sum(one.nanoseconds for one in found), sum(one.size for one in found), sum(f.held for f in found)
+        )
+
+    def _found(self, relation: ir.Relation) -> _Rows:  # noqa: PLR0911 — one case for each kind of relation
+        """What a unit can bring there, by the kind of relation."""
+        match relation:
+            case ir.Scan():
+                return _scanned(relation)
+            case ir.Where(source=source, predicate=predicate):
+                return self._through(source, [predicate], self.of(source).texts, self.of(source).columns)
+            case ir.Project(source=source, alias=alias, columns=columns):
+                texts = self._texts(alias, columns, self.of(source))
+                return self._through(source, [expr for _, expr in columns], texts, len(columns))
+            case ir.Join():
+                return self._joined(relation)
+            case ir.Union(parts=parts, alias=alias, columns=columns):
+                return self._united([self.of(part) for part in parts], parts, alias, columns)
+            case ir.Distinct(source=source):
+                below = self.of(source)
+                return self._held(below, below.rows * (COSTS.grouped + COSTS.looked_up * below.width))
+            case ir.PerUnit():
+                return self._summarized(relation)
+            case ir.Window():
+                return self._windowed(relation)
+
+    def _through(
+        self, source: ir.Relation, exprs: Sequence[ir.Expr], texts: Mapping[ir.Name, int], columns: int
+    ) -> _Rows:
+        """Rows of which each is looked at by itself."""
+        below = self.of(source)
+        found = self.computed(exprs, below)
+        took = below.rows * (COSTS.row + found.nanoseconds + COSTS.byte * found.size)
+        held = found.held * min(below.rows, _VECTOR)
+        return _Rows(below.rows, texts, columns, below.nanoseconds + took, below.size + held)
+
+    def _texts(self, alias: str, columns: Iterable[tuple[str, ir.Expr]], below: _Rows) -> dict[ir.Name, int]:
+        """The texts among computed columns, which are cut."""
+        texts = [(name, expr) for name, expr in columns if expr.type.kind is Kind.TEXT]
+        return {
+            (alias, name.casefold()): min(self.computed([expr], below).size, BYTES_OF_CHARACTER * LONGEST_TEXT)
+            for name, expr in texts
+        }
+
+    def _held(self, below: _Rows, nanoseconds: float) -> _Rows:
+        """Rows that are all held, at what that takes."""
+        size = below.size + below.rows * below.width
+        return _Rows(below.rows, below.texts, below.columns, below.nanoseconds + nanoseconds, size)
+
+    def _united(
+        self, parts: Sequence[_Rows], of: Sequence[ir.Project], alias: str, columns: Sequence[tuple[str, ir.Type]]
+    ) -> _Rows:
+        """The rows of all parts."""
+        texts: dict[ir.Name, int] = {}
+        for part, project in zip(parts, of, strict=True):
+            for (name, kind), (own, _) in zip(columns, project.columns, strict=True):
+                if kind.kind is Kind.TEXT:
+                    here = (alias, name.casefold())
+                    texts[here] = max(texts.get(here, 0), part.texts.get((project.alias, own.casefold()), 0))
+        return _Rows(
+            sum(part.rows for part in parts),
+            texts,
+            len(columns),
+            sum(part.nanoseconds for part in parts),
+            sum(part.size for part in parts),
+        )
+
+    def _joined(self, join: ir.Join) -> _Rows:
+        """The rows of the left side with those of the right that they meet."""
+        left, right = self.of(join.left), self.of(join.right)
+        both = _Rows(0, {**left.texts, **right.texts}, left.columns + right.columns)
+        private = [side for side, of in ((left, join.left), (right, join.right)) if ir.owner_of(of) is not None]
+        brought = sum(side.rows for side in private)
+        pairs = self._pairs(join, left, right) if ir.makes_pairs(join) else left.rows
+        condition = self.computed([join.predicate], both)
+        each = COSTS.pair + condition.nanoseconds + COSTS.byte * both.width
+        took = pairs * each + sum(side.rows * (COSTS.grouped + COSTS.byte * side.width) for side in private)
+        size = sum(side.size + side.rows * side.width for side in private) + condition.held * min(pairs, _VECTOR)
+        below = left.nanoseconds + right.nanoseconds
+        if join.kind in {ir.JoinKind.SEMI, ir.JoinKind.ANTI}:
+            return _Rows(left.rows, left.texts, left.columns, below + took, size)
+        made = pairs + (left.rows if join.kind is ir.JoinKind.LEFT else 0)
+        return _Rows(max(made, min(brought, made)), both.texts, both.columns, below + took, size)
+
+    def _pairs(self, join: ir.Join, left: _Rows, right: _Rows) -> float:
+        """How many pairs a unit's rows make, by what is unique and what engines let them make."""
+        on = ir.joined_on(join)
+        if ir.is_unique(join.right, on, _is_key):
+            return left.rows if ir.owner_of(join.left) is not None else min(left.rows, 1) * right.rows
+        if ir.is_unique(join.left, on, _is_key):
+            return right.rows
+        pairs = left.rows * right.rows if left.rows and right.rows else 0.0
+        owner = ir.owner_of(join)
+        if owner is None or owner.unit.is_row:
+            return pairs  # one row: nothing of it can be left out
+        return min(pairs, max(self._most, left.rows, right.rows))
+
+    def _summarized(self, node: ir.PerUnit) -> _Rows:
+        """Groups of a unit's rows."""
+        below = self.of(node.source)
+        named = [*node.keys, *((each.name, each.argument) for each in node.columns)]
+        exprs = [(name, expr) for name, expr in named if expr is not None]
+        found = self.computed([expr for _, expr in exprs], below)
+        each = COSTS.grouped * (1 + len(node.columns)) + found.nanoseconds + COSTS.looked_up * found.size
+        texts = self._texts(node.alias, exprs, below)
+        rows = min(1.0, below.rows) if node.single else below.rows
+        size = below.size + below.rows * (found.size + _WIDE * (1 + len(named))) + found.held * min(below.rows, _VECTOR)
+        return _Rows(rows, texts, len(named), below.nanoseconds + below.rows * each, size)
+
+    def _windowed(self, node: ir.Window) -> _Rows:
+        """Rows in the order of each window: those that are equal in it are told apart by all of their columns."""
+        below = self.of(node.source)
+        order = [term.expr for each in node.columns for term in each.order]
+        exprs = [*node.partition, *order, *(each.argument for each in node.columns)]
+        found = self.computed(exprs, below)
+        width = below.width + found.size + _WIDE * len(exprs)
+        halvings = 1 + log2(max(below.rows, 1))
+        each = found.nanoseconds + len(node.columns) * halvings * (COSTS.sorted + COSTS.byte * width / 8)
+        named = [(each.name, each.argument) for each in node.columns if each.argument is not None]
+        texts = {**below.texts, **self._texts(node.alias, named, below)}
+        size = below.size + below.rows * width * (1 + len(node.columns)) + found.held * min(below.rows, _VECTOR)
+        took = below.nanoseconds + below.rows * (each + COSTS.grouped)
+        return _Rows(below.rows, texts, below.columns + len(node.columns), took, size)
+
+
+class _Effort:
+    """What expressions take, each looked at once, however often it stands in others."""
+
+    def __init__(self, texts: Mapping[ir.Name, int]) -> None:
+        """Over rows with these texts."""
+        self._texts = texts
+        self._done: dict[int, tuple[ir.Expr, _Computed]] = {}
+
+    def of(self, expr: ir.Expr) -> _Computed:
+        """An expression with all that it's made of."""
+        if id(expr) not in self._done:
+            self._done[id(expr)] = expr, self._found(expr)
+        return self._done[id(expr)][1]
+
+    def _found(self, expr: ir.Expr) -> _Computed:
+        """What it takes, by what it is."""
+        match expr:
+            case ir.Literal(value=value):
+                return _Computed(0.0, len(value.encode()) if isinstance(value, str) else 0, 0)
+            case ir.Column():
+                return _Computed(CALL, self._texts[name_of(expr)] if expr.type.kind is Kind.TEXT else 0, 0)
+            case ir.Call(function=function, args=args):
+                parts = [self.of(arg) for arg in args]
+                sizes = tuple(part.size for part in parts)
+                took = function.effort(args, sizes) + function.copies * sum(part.nanoseconds for part in parts)
+                size = _longest(function, args, sizes) if expr.type.kind is Kind.TEXT else 0
+                return _Computed(took, size, size + function.copies * sum(part.held for part in parts))
+            case ir.Released() | ir.Margin():
+                raise TypeError("a released number has no rows")
+
+
+def _longest(function: ir.Function, args: tuple[ir.Expr, ...], sizes: tuple[int, ...]) -> int:
+    """How many bytes a text has that a function gives."""
+    if function.longest is None:
+        raise Unsupported(f"nothing says how long the texts of {function.name.upper()} are")
+    return function.longest(args, sizes)
+
+
+def _scanned(scan: ir.Scan) -> _Rows:
+    """The rows that a unit can have in a table; of a public one, all that it has."""
+    table, texts, stored = scan.table, {}, 0
+    for column in map(table.column, scan.columns):
+        if column.kind is Kind.TEXT:
+            whole = BYTES_OF_CHARACTER * column.max_length
+            texts[scan.alias, column.name.casefold()] = int(min(whole, _longest_listed(column)))
+            stored += whole
+    if scan.owner is None:
+        return _Rows(inf if table.size is None else table.size, texts, len(scan.columns))
+    rows = 1 if scan.owner.unit.is_row else table.most_rows_per_unit
+    hops = COSTS.grouped * len(scan.owner.hops)
+    each = COSTS.row * (2 + len(scan.columns)) + hops + COSTS.stored * stored
+    return _Rows(rows, texts, len(scan.columns), rows * each, _VECTOR * stored)
+
+
+def _longest_listed(column: Column) -> float:
+    """How many bytes the texts of a column have, if all are known: its keys, or what a public table holds."""
+    is_whole = column.values is not None and len(column.values) <= ir.MOST_VALUES
+    listed = column.values if is_whole else column.keys
+    if listed is None:
+        return inf
+    # A text that is longer than all keys is none of them, and is cut to one sign more.
+    return max((len(each.encode()) for each in listed if isinstance(each, str)), default=0) + BYTES_OF_CHARACTER
+
+
+def _is_key(scan: ir.Scan, names: frozenset[ir.Name]) -> bool:
+    """Whether a public table declares one of the columns as unique: that was checked."""
+    found = {name for alias, name in names if alias == scan.alias}
+    return scan.table.public and any(name.casefold() in found for name in scan.table.unique)
