@@ -8,7 +8,7 @@ from datetime import datetime
 
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query.sql.dialect_semantics import DialectSemantics, Node, Rule
-from discreet.query.sql.refusals import said
+from discreet.query.sql.refusals import SAID, said
 
 _WEEKDAYS = {"DOW", "DAYOFWEEK", "WEEKDAY", "DAY_OF_WEEK", "DW"}
 _ISO_WEEKDAYS = {"ISODOW", "DAYOFWEEK_ISO", "DAYOFWEEKISO", "DOW_ISO", "WEEKDAY_ISO", "ISOWEEKDAY"}
@@ -27,7 +27,7 @@ _OF_DATES = {
     *("Year", "Quarter", "Month", "Day", "DayOfMonth", "DayOfYear", "DayOfWeek", "DayOfWeekIso", "Week", "WeekOfYear"),
     *("Hour", "Minute", "Second", "TimeToStr", "DateDiff", "DateAdd", "DateSub", "TsOrDsAdd", "TsOrDsDiff"),
 }
-"""What takes a date or a timestamp as it is."""
+"""What takes a date or a timestamp as it is: the parser puts a conversion around it, and nobody else did."""
 
 _MOST_STEPS = 60
 
@@ -167,17 +167,22 @@ def _truncated(node: Node, semantics: DialectSemantics) -> Node:
         name = "ISOWEEK" if name == "MONDAY" else "WEEK(SUNDAY)"
     if name == "WEEK(SUNDAY)" or (name in _WEEKS and not semantics.iso_weeks):
         raise _other_weeks()
+    if said(node) == "TRUNC" and semantics.trunc_periods is not None and name not in semantics.trunc_periods:
+        raise Unsupported(f"TRUNC to {name[:40]!r} means something else in this dialect", hint="TRUNC(x, 'MM')")
     node.set("unit", exp.Var(this=_PERIODS.get(name, name)))
     return exp.TimestampTrunc(**node.args) if type(node).__name__ == "DatetimeTrunc" else None
 
 
 def _unwrapped(node: Node, semantics: DialectSemantics) -> Node:
-    """What the parser puts around dates that may be written as texts."""
+    """What the parser puts around dates that may be written as texts, and DATE(x), which leaves the time of day off.
+
+    Both are one class of the parser's. What a question says has a name, and changes the value: it stays.
+    """
     from sqlglot import exp
 
     if node.args.get("format") is not None:
         return _read(node, semantics)
-    if type(node.parent).__name__ in _OF_DATES:
+    if SAID not in node.meta and type(node.parent).__name__ in _OF_DATES:
         return node.this
     return exp.Cast(
         this=node.this, to=exp.DataType.build("date" if type(node).__name__.endswith("Date") else "datetime")
@@ -279,13 +284,6 @@ def _from_day_zero(node: Node, _semantics: DialectSemantics) -> Node:
     return exp.TimestampTrunc(this=count.this, unit=exp.Var(this=name))
 
 
-def _months(node: Node, _semantics: DialectSemantics) -> Node:
-    """ADD_MONTHS, which may go from the end of a month to the end of another."""
-    if node.args.get("preserve_end_of_month"):
-        raise Unsupported("ADD_MONTHS moves ends of months to ends of months here", hint="DATEADD(month, …)")
-    return None
-
-
 def _from_parts(node: Node, _semantics: DialectSemantics) -> Node:
     """MAKE_DATE of numbers that are written out."""
     from sqlglot import exp
@@ -335,7 +333,6 @@ CALENDAR: Mapping[str, Rule] = {
     "TimestampDiff": _lasting,
     "DateAdd": _from_day_zero,
     "DateSub": _less_days,
-    "AddMonths": _months,
     "DateFromParts": _from_parts,
     "TimestampFromParts": _from_more_parts,
     **dict.fromkeys(("StrToTime", "StrToDate"), _read),

@@ -80,6 +80,9 @@ class DialectSemantics:
         timed_dates: whether what it calls DATE has a time of day.
         timed_texts: whether STR_TO_DATE or TO_DATE keeps the time of day that a text says.
         cuts_texts: whether a cast to VARCHAR(n) cuts longer texts off, rather than fail.
+        day_shifts: the functions, as the parser calls them, that leave off the time of day of what they move.
+        trunc_periods: the names of periods that TRUNC of a moment takes, if it doesn't take DATE_TRUNC's.
+        month_ends: whether ADD_MONTHS goes from the last day of a month to the last day of another.
     """
 
     sunday: int | None = None
@@ -114,7 +117,13 @@ class DialectSemantics:
     timed_dates: bool = False
     timed_texts: bool = False
     cuts_texts: bool = False
+    day_shifts: frozenset[str] = frozenset()
+    trunc_periods: frozenset[str] | None = None
+    month_ends: bool | None = None
 
+
+_ORACLE_PERIODS = frozenset({"YYYY", "YEAR", "YY", "Q", "MM", "MON", "MONTH", "DD"})
+"""In Oracle, DAY and D are weeks."""
 
 _POSTGRES = DialectSemantics(
     sunday=0, iso_weeks=True, rounding=Rounding.HALF_EVEN, escapes=True, digits=-1, real_parts=True, fractions=True,
@@ -123,7 +132,8 @@ _POSTGRES = DialectSemantics(
 )  # fmt: skip
 _SPARK = DialectSemantics(
     sunday=1, monday=0, iso_weeks=True, rounding=Rounding.TOWARDS_ZERO, escapes=True, digits=0, fractions=True,
-    utc=True, extremes_skip=True, plus_days=True,
+    utc=True, extremes_skip=True, plus_days=True, day_shifts=frozenset({"TsOrDsAdd", "AddMonths"}), month_ends=False,
+    trunc_periods=frozenset({"YEAR", "YYYY", "YY", "QUARTER", "MONTH", "MM", "MON", "WEEK"}),
 )  # fmt: skip
 _MYSQL = DialectSemantics(
     sunday=1, monday=0, rounding=Rounding.HALF_AWAY, escapes=True, digits=0, folds=True, folds_patterns=True,
@@ -149,7 +159,7 @@ SEMANTICS: Mapping[str, DialectSemantics] = {
     "risingwave": _POSTGRES,
     "redshift": DialectSemantics(
         sunday=0, iso_weeks=True, counts_boundaries=True, escapes=True, digits=0, extremes_skip=True, truth_texts=True,
-        plus_days=True, truncates_dates=True, cuts_texts=True,
+        plus_days=True, truncates_dates=True, cuts_texts=True, month_ends=True,
     ),
     "bigquery": DialectSemantics(
         sunday=1, rounding=Rounding.HALF_AWAY, counts_boundaries=True, escapes=True, digits=9, utc=True,
@@ -157,16 +167,18 @@ SEMANTICS: Mapping[str, DialectSemantics] = {
     ),
     "snowflake": DialectSemantics(
         sunday=0, iso_weeks=True, rounding=Rounding.HALF_AWAY, counts_boundaries=True, digits=0, whole_decimals=True,
-        extremes_skip=False, bits=True, truth_texts=True, plus_days=True,
+        extremes_skip=False, bits=True, truth_texts=True, plus_days=True, month_ends=True,
     ),
     "spark": _SPARK,
-    "spark2": _SPARK,
+    "spark2": replace(_SPARK, month_ends=True),
     "databricks": _SPARK,
-    "hive": replace(_SPARK, monday=None, population=True, extremes_skip=False, plus_days=False),
+    "hive": replace(
+        _SPARK, monday=None, population=True, extremes_skip=False, plus_days=False, month_ends=True
+    ),
     "mysql": _MYSQL,
     "singlestore": _MYSQL,
-    "doris": replace(_MYSQL, folds=False, folds_patterns=False, rounding=None),
-    "starrocks": replace(_MYSQL, folds=False, folds_patterns=False, rounding=None),
+    "doris": replace(_MYSQL, folds=False, folds_patterns=False, rounding=None, month_ends=False),
+    "starrocks": replace(_MYSQL, folds=False, folds_patterns=False, rounding=None, month_ends=False),
     "tsql": replace(_TSQL, folds=True, folds_patterns=True),
     "fabric": _TSQL,
     "presto": _PRESTO,
@@ -179,10 +191,15 @@ SEMANTICS: Mapping[str, DialectSemantics] = {
     "oracle": DialectSemantics(
         rounding=Rounding.HALF_AWAY, digits=-1, whole_decimals=True, empty_is_null=True, extremes_skip=False, bits=True,
         numeric_truths=True, plus_days=True, truncates_dates=True, timed_dates=True, timed_texts=True, cuts_texts=True,
+        trunc_periods=_ORACLE_PERIODS, month_ends=True,
     ),
-    "exasol": DialectSemantics(empty_is_null=True, extremes_skip=False, plus_days=True, truncates_dates=True),
+    "exasol": DialectSemantics(
+        empty_is_null=True, extremes_skip=False, plus_days=True, truncates_dates=True, trunc_periods=_ORACLE_PERIODS,
+        month_ends=True,
+    ),
     "teradata": DialectSemantics(
-        folds=True, folds_patterns=True, extremes_skip=False, bits=True, numeric_truths=True, plus_days=True
+        folds=True, folds_patterns=True, extremes_skip=False, bits=True, numeric_truths=True, plus_days=True,
+        month_ends=False,
     ),
     "clickhouse": DialectSemantics(escapes=True, bits=True, plus_days=True),
 }  # fmt: skip

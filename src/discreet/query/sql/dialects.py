@@ -30,6 +30,7 @@ MEANINGLESS: Mapping[str, str] = {
     "is_nvl": "so are NVL and IFNULL",
     "negative_length_returns_empty": "LEFT takes no negative length",
     "null_on_text_overflow": "a cast to a text that cuts it off is refused in that dialect",
+    "preserve_end_of_month": "what a dialect's ADD_MONTHS makes of ends of months is among its semantics",
     "requires_string": "what can't be cast is NULL, and TRY_CAST means the same as CAST",
     "return_type": "a date plus days or months is a date, a timestamp plus them a timestamp",
     "zero_on_all_null": "a count is never NULL",

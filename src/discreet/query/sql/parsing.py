@@ -22,6 +22,7 @@ from discreet.query.sql.options_clause import Options, take_options
 from discreet.query.sql.question_text import FAULTS, with_named_arguments
 from discreet.query.sql.refusals import DROPPED, SAID
 from discreet.query.sql.scopes import place_at, place_of
+from discreet.query.sql.time_syntax import ALONE
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -148,6 +149,14 @@ def _metered(grammar_class: type[Dialect]) -> type[Any]:  # noqa: C901 — one c
             found = super().validate_expression(expression, args)
             if args and _passes_over(found, args):
                 found.meta[DROPPED] = True
+            return found
+
+        def _parse_interval_span(self, this: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401 — its nodes
+            """Note what the text of an interval says, of which the parser takes what it knows."""
+            before = self._index
+            found = super()._parse_interval_span(this, *args, **options)
+            if this is not None and this.is_string and self._index == before:
+                found.meta[ALONE] = this.name
             return found
 
         def _parse_types(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 — its nodes

@@ -9,7 +9,8 @@ from discreet.errors import TypeMismatch, UnknownFunction, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, cast, literal, moment
 from discreet.query.sql.conversions import Bind, numbered
-from discreet.query.sql.dialect_semantics import meaning_of
+from discreet.query.sql.dialect_semantics import MEANING, meaning_of
+from discreet.query.sql.interval_text import FORMS, PLAIN, UNITS, amounts_of
 from discreet.query.sql.refusals import said
 from discreet.tables import Kind
 
@@ -28,27 +29,20 @@ _PARTS = {
     "weekofyear": "week",
 }
 
-_UNITS = {
-    "day": ("days", 1),
-    "week": ("days", 7),
-    "month": ("months", 1),
-    "quarter": ("months", 3),
-    "year": ("months", 12),
-    "hour": ("seconds", 3_600),
-    "minute": ("seconds", 60),
-    "second": ("seconds", 1),
-}
-
 LATER = (
     *("DateAdd", "DateSub", "TsOrDsAdd", "DatetimeAdd", "DatetimeSub", "TimestampAdd", "TimestampSub"),
     *("AddMonths",),
 )
 """The parser's classes for what `later` understands."""
 
+_ADDING_MONTHS = {"ADD_MONTHS", "MONTHS_ADD"}
+"""Functions that some dialects let go from the last day of a month to the last of another."""
+
+ALONE = "alone"
+"""Where an INTERVAL keeps its whole text, if no unit stands behind it."""
+
 _ORDER = ("months", "days", "seconds")
 """In which a mixed interval is added."""
-
-_PAIR = re.compile(r"\s*([+-]?\d{1,12})\s*([a-z]+)\s*", re.ASCII | re.IGNORECASE)
 
 _NUMBER = re.compile(r"\s*[+-]?\d{1,12}\s*", re.ASCII)
 
@@ -144,7 +138,10 @@ def formatted(node: Node, bind: Bind) -> ir.Expr:
 
 
 def is_interval(node: exp.Expression) -> bool:
-    """Whether a node is an INTERVAL."""
+    """Whether a node is an INTERVAL, or a text that is cast to one."""
+    if type(node).__name__ == "Cast":
+        to = node.args["to"]
+        return to.this.name == "INTERVAL" and not to.expressions and type(node.this).__name__ == "Literal"
     return type(node).__name__ == "Interval"
 
 
@@ -189,16 +186,25 @@ def _summands(node: Node, *args: ir.Expr) -> list[ir.Expr]:
 
 def later(node: exp.Expression, bind: Bind) -> ir.Expr:
     """DATE_ADD, DATEADD and their like; those that subtract have SUB in their names."""
-    sign = -1 if type(node).__name__.endswith("Sub") else 1
+    called, meaning = type(node).__name__, meaning_of(node)
+    sign = -1 if called.endswith("Sub") else 1
     amount, unit = node.expression, node.args.get("unit")
     if amount is None:
         raise TypeMismatch("what is to be added is missing here")
+    if said(node) in _ADDING_MONTHS and meaning.month_ends is not False:
+        what = "goes from the last day of a month to the last of another" if meaning.month_ends else "isn't known"
+        raise Unsupported(f"{said(node)} {what} in this dialect", hint="x + INTERVAL '1' MONTH keeps the day")
+    value = dated(bind(node.this))
+    if called in meaning.day_shifts:
+        value = cast(value, Kind.DATE)
+        if is_interval(amount):
+            raise Unsupported(f"{said(node)} takes a number of days in this dialect", hint="x + INTERVAL '5' HOUR")
     if is_interval(amount):
         amounts = _amounts(amount)
     else:
-        name, size = _unit("month" if type(node).__name__ == "AddMonths" else "day" if unit is None else unit.name)
+        name, size = _unit("month" if called == "AddMonths" else "day" if unit is None else unit.name)
         amounts = {name: size * _number(amount, bind)}
-    return _shifted(dated(bind(node.this)), amounts, sign)
+    return _shifted(value, amounts, sign)
 
 
 def _shifted(value: ir.Expr, amounts: dict[str, int], sign: int) -> ir.Expr:
@@ -215,19 +221,14 @@ def _amounts(interval: exp.Expression) -> dict[str, int]:
     Raises:
         Unsupported: it isn't written out in whole numbers.
     """
+    text = interval.this.name if type(interval).__name__ == "Cast" else interval.meta.get(ALONE)
+    if text is not None:
+        return amounts_of(text, FORMS.get(interval.meta.get(MEANING, "duckdb"), PLAIN))
     unit, number = interval.args.get("unit"), interval.this
-    if number is not None and unit is not None:
-        name, size = _unit(unit.name if type(unit).__name__ == "Var" else type(unit).__name__)
-        return {name: size * _written(number)}
-    text = "" if number is None else number.name
-    pairs, at = dict[str, int](), 0
-    while at < len(text) and (found := _PAIR.match(text, at)):
-        name, size = _unit(found[2])
-        pairs[name] = pairs.get(name, 0) + size * int(found[1])
-        at = found.end()
-    if not pairs or at < len(text):
+    if number is None or unit is None:
         raise Unsupported("an interval is a whole number and a unit", hint="INTERVAL '90' DAY, INTERVAL '3' MONTH")
-    return pairs
+    name, size = _unit(unit.name if type(unit).__name__ == "Var" else type(unit).__name__)
+    return {name: size * _written(number)}
 
 
 def _unit(name: str) -> tuple[str, int]:
@@ -237,9 +238,9 @@ def _unit(name: str) -> tuple[str, int]:
         Unsupported: there is no such unit.
     """
     folded = name.casefold()
-    found = _UNITS.get(folded) or _UNITS.get(folded.removesuffix("s"))
+    found = UNITS.get(folded) or UNITS.get(folded.removesuffix("s"))
     if found is None:
-        raise Unsupported(f"an interval in {name[:40]!r} isn't offered", hint=", ".join(_UNITS))
+        raise Unsupported(f"an interval in {name[:40]!r} isn't offered", hint=", ".join(UNITS))
     return found
 
 

@@ -1,0 +1,164 @@
+"""Meaning: what expressions give on fixed rows, as manuals, DuckDB and PostgreSQL have it, in every dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date, datetime
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import duckdb
+import psycopg
+import pytest
+
+from discreet.errors import QueryError
+from support.meaning import CREATE, Meanings, in_order, normal
+from support.postgres import connected, running_server
+
+TABLE = Path(__file__).parents[2] / "fixtures" / "meanings.txt"
+
+
+def lines() -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Dialect, expression and values, by the lines of the table."""
+    dialects: list[str] = []
+    for line in TABLE.read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            dialects = line.strip("[]").split()
+        elif line and not line.startswith("#"):
+            expression, *values = (part.strip() for part in line.split(" | "))
+            yield from ((dialect, expression, tuple(values)) for dialect in dialects)
+
+
+LINES = list(lines())
+
+
+def value(text: str) -> Any:
+    """A value as the table writes it."""
+    if text.startswith("'"):
+        return text[1:-1]
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+        return date.fromisoformat(text)
+    if re.match(r"\d{4}-\d\d-\d\d ", text):
+        return normal(datetime.fromisoformat(text))
+    return {"TRUE": True, "FALSE": False, "NULL": None}[text] if text[0].isalpha() else float(text)
+
+
+@pytest.fixture(scope="module")
+def meanings() -> Meanings:
+    """The rows."""
+    return Meanings()
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[psycopg.Connection[Any]]:
+    """The same rows in a PostgreSQL server of our own; skipped where none is installed."""
+    with running_server() as server, connected(server.url) as connection:
+        connection.autocommit = True
+        connection.execute(CREATE)
+        yield connection
+
+
+def test_the_table_is_of_all_dialects() -> None:
+    """It doesn't shrink, and a dialect that is named in the docs is in it."""
+    assert len(LINES) >= 200
+    assert len({dialect for dialect, _, _ in LINES}) >= 20
+
+
+@pytest.mark.parametrize(("dialect", "expression", "expected"), LINES)
+def test_an_expression_means_what_its_dialect_says(
+    meanings: Meanings, dialect: str, expression: str, expected: tuple[str, ...]
+) -> None:
+    """Its values are those of the manual; or it is refused, with the place."""
+    if expected == ("refused",):
+        with pytest.raises(QueryError) as caught:
+            meanings.read(expression, dialect)
+        assert caught.value.place is not None
+    else:
+        assert meanings.read(expression, dialect)[: len(expected)] == [value(each) for each in expected]
+
+
+# ── Beside DuckDB and PostgreSQL ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def judged(name: str, meanings: Meanings, postgres: psycopg.Connection[Any]) -> Callable[[str], list[Any] | None]:
+    """What a judge makes of an expression; None where it raises an error on some row."""
+
+    def judge(expression: str) -> list[Any] | None:
+        try:
+            if name == "duckdb":
+                return meanings.plain(expression)
+            return in_order(postgres.execute(f"SELECT {expression} FROM moments ORDER BY place").fetchall())
+        except (duckdb.Error, psycopg.Error):
+            return None
+
+    return judge
+
+
+def compared(
+    make: Callable[[Random], str], rounds: int, meanings: Meanings, postgres: psycopg.Connection[Any], *, least: int
+) -> None:
+    """Random expressions are refused, or mean what both judges say; enough of them aren't refused.
+
+    Args:
+        make: one of them.
+        rounds: how many.
+        meanings: the rows.
+        postgres: the same.
+        least: how many of a hundred have to be answered and judged.
+    """
+    random, agreed = Random(), 0  # noqa: S311 — for tests
+    for _ in range(rounds):
+        expression = make(random)
+        for name in ("duckdb", "postgres"):
+            try:
+                found = meanings.read(expression, name)
+            except QueryError:
+                continue
+            assert found == judged(name, meanings, postgres)(expression), (name, expression)
+            agreed += 1
+    assert agreed >= rounds * 2 * least / 100
+
+
+UNITS = (
+    *("year", "years", "yr", "y", "month", "mons", "mon", "week", "w", "day", "days", "d", "hour", "hrs", "h"),
+    *("minute", "mins", "min", "m", "second", "secs", "s", "quarter", "ms", "decade", "foo"),
+)
+
+
+def interval(random: Random) -> str:
+    """A moment moved by an interval, whose text may be odd."""
+    parts = []
+    for _ in range(random.randint(1, 3)):
+        match random.randint(0, 9):
+            case 0:
+                parts.append(random.choice(["ago", "1.5 days", "@ 1 day", "1-2", ",", "and", "7", "P1D", "1e2 days"]))
+            case 1 | 2:
+                sign, seconds = random.choice(["", "", "-", "+"]), random.choice(["", f":{random.randint(0, 61):02}"])
+                parts.append(f"{sign}{random.randint(0, 30):02}:{random.randint(0, 61):02}{seconds}")
+            case _:
+                sign, blank = random.choice(["", "", "", "-", "+"]), random.choice(["", " ", " "])
+                parts.append(f"{sign}{random.randint(0, 40)}{blank}{random.choice(UNITS)}")
+    ago = random.choice(["", "", "", " ago"])
+    return f"{random.choice(['d', 'ts'])} {random.choice('+-')} INTERVAL '{' '.join(parts)}{ago}'"
+
+
+def test_intervals(meanings: Meanings, postgres: psycopg.Connection[Any]) -> None:
+    """The text of an interval means what both say, to its end."""
+    compared(interval, 60, meanings, postgres, least=3)
+
+
+@pytest.mark.soak
+def test_many_intervals(meanings: Meanings, postgres: psycopg.Connection[Any]) -> None:
+    """So do 10,000."""
+    compared(interval, 10_000, meanings, postgres, least=15)
+
+
+def test_a_judge_that_differs_is_noticed(meanings: Meanings, postgres: psycopg.Connection[Any]) -> None:
+    """Of what DuckDB and PostgreSQL make differently, what is read as one's isn't the other's."""
+    both = [judged(name, meanings, postgres)("'1 day ago'::INTERVAL + d < d") for name in ("duckdb", "postgres")]
+    assert both[0] == both[1]
+    assert meanings.read("ts + INTERVAL '1 day'", "duckdb") != judged("postgres", meanings, postgres)(
+        "ts + INTERVAL '2 day'"
+    )
