@@ -124,7 +124,7 @@ def _part_of(node: Node, semantics: DialectSemantics) -> Node:
     from sqlglot import exp
 
     args = node.expressions
-    if len(args) != 2 or not args[0].name:  # noqa: PLR2004 — the part, and of what
+    if len(args) != 2 or type(args[0]).__name__ not in {"Literal", "Column", "Var"}:  # noqa: PLR2004 — the part, and of what
         return None
     return _extract(exp.Extract(this=exp.Var(this=args[0].name), expression=args[1]), semantics)
 
@@ -139,7 +139,8 @@ def _first_of_year(node: Node, _semantics: DialectSemantics) -> Node:
 def _started(node: Node, _semantics: DialectSemantics) -> Node:
     """DATE(x, 'start of month'), as SQLite has it."""
     args = node.expressions
-    period = _STARTS.get(args[1].name) if len(args) == 2 else None  # noqa: PLR2004 — of what, and the period
+    is_started = [type(arg).__name__ for arg in args[1:]] == ["Literal"]
+    period = _STARTS.get(args[1].name) if is_started else None
     return None if period is None else _first_day(args[0], period)
 
 
@@ -252,7 +253,8 @@ def _less_days(node: Node, _semantics: DialectSemantics) -> Node:
     days, unit = node.expression, node.args.get("unit")
     if type(days).__name__ == "Interval":
         days, unit = days.this, days.args.get("unit")
-    if type(days).__name__ != "Sub" or days.expression.name != "1" or unit is None or unit.name.upper() != "DAY":
+    less: Node = days.expression if type(days).__name__ == "Sub" else None
+    if type(less).__name__ != "Literal" or less.name != "1" or unit is None or unit.name.upper() != "DAY":
         return None
     period = {"DayOfMonth": "MONTH", "Day": "MONTH", "DayOfYear": "YEAR"}.get(type(days.this).__name__)
     is_date = type(node.parent).__name__ in {"TsOrDsToDate", "Date"}
@@ -279,7 +281,7 @@ def _from_day_zero(node: Node, _semantics: DialectSemantics) -> Node:
         return None
     since, name = count.expression, _PERIODS.get(unit.name.upper())
     same = count.args.get("unit") is not None and count.args["unit"].name.upper() == unit.name.upper()
-    if not same or name in {None, "WEEK"} or since is None or since.name not in {"0", "1900-01-01"}:
+    if not same or name in {None, "WEEK"} or type(since).__name__ != "Literal" or since.name not in {"0", "1900-01-01"}:
         return None
     return exp.TimestampTrunc(this=count.this, unit=exp.Var(this=name))
 

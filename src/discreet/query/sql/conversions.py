@@ -128,6 +128,8 @@ def casted(node: exp.Expression, bind: Bind) -> ir.Expr:
     if name == "DECIMAL" and "digits" in node.args:
         return _decimal(bind(node.this), *node.args["digits"])
     kind, sizes = _KINDS.get(name), [part.name for part in target.expressions]
+    if len(sizes) > 1:
+        kind = None
     called = str(target.meta.get(SAID, name))[:40]
     if kind is None or (sizes and (kind is not Kind.TEXT or name == "CHAR")):
         what = f"CAST to {called}" if SAID in target.meta else f"what {said(node) or 'this'} gives"

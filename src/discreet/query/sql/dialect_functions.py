@@ -111,6 +111,8 @@ def _cast(node: Node, semantics: DialectSemantics) -> Node:
         return None
     name = getattr(to.this, "name", "")
     sizes = [part.name for part in to.expressions]
+    if any(part.args.get("expression") and part.expression.name.upper() != "CHAR" for part in to.expressions):
+        raise Unsupported("a size is a number, of characters or digits", hint="VARCHAR(10), DECIMAL(18, 2)")
     if name in _SECONDS and sizes and _holds_seconds(node.this, sizes[0]):
         to.set("expressions", None)
         sizes = []
@@ -150,7 +152,7 @@ def _decimal(node: Node, to: Node, semantics: DialectSemantics) -> None:
     from sqlglot import exp
 
     sizes = [part.name for part in to.expressions]
-    if not all(size.isdigit() and int(size) <= 76 for size in sizes):  # noqa: PLR2004 — BigQuery's longest
+    if len(sizes) > 2 or not all(size.isdigit() and int(size) <= 76 for size in sizes):  # noqa: PLR2004 — BigQuery's longest
         raise TypeMismatch("DECIMAL takes how many digits there are, and how many behind the point")
     if not sizes and semantics.digits is None:
         raise Unsupported("this DECIMAL doesn't say how many digits it has", hint="DECIMAL(18, 2)")
@@ -167,6 +169,8 @@ def _converted(node: Node, semantics: DialectSemantics) -> Node:
     """T-SQL's CONVERT."""
     from sqlglot import exp
 
+    if type(node.this).__name__ != "DataType":
+        raise Unsupported("CONVERT takes a type, and a value", hint="CAST(x AS …)")
     style, to = node.args.get("style"), getattr(node.this.this, "name", "")
     if style is not None and not (style.name in _ISO_STYLES and (to == "DATE" or to in _SECONDS)):
         raise Unsupported("CONVERT takes no style here but those of 2024-12-31", hint="CAST(x AS …)")

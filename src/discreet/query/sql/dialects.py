@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
+_NAMES = {"Var", "Literal", "Column", "Identifier", "WeekStart", "IntervalSpan", "Star"}
+"""Classes of what names a unit, a part of a date, a size or a form."""
+
+_NAMED = ("unit", "mode", "style", "truncate", "format")
+"""Parts of nodes of which rules read the name alone."""
+
 MEANINGLESS: Mapping[str, str] = {
     "allow_overflow": "a date made of parts is written out, and one that is none is refused",
     "big_int": "whole numbers have 64 bits",
@@ -90,9 +96,16 @@ def plain(text: str, tree: exp.Expression, dialect: str) -> exp.Expression:
 
 
 def _check_flags(node: Node) -> None:
-    """Take out flags that mean nothing here; refuse arguments too many, which may have come to stand for one."""
+    """Take out flags that mean nothing here; refuse arguments too many, which may have come to stand for one.
+
+    And a unit or a size that is more than a word or a number: rules read its name alone.
+    """
     if node.meta.get(DROPPED):
         raise too_many(node)
+    parts = [node.args.get(part) for part in _NAMED if type(node).__name__ != "Interval"]
+    parts += [node.this] if type(node).__name__ in {"Extract", "DataTypeParam"} else []
+    if any(hasattr(part, "walk") and type(part).__name__ not in _NAMES for part in parts):
+        raise Unsupported(f"{said(node) or 'this'} takes a name here, or a number", hint="leave out what is around it")
     for part in FLAGS.intersection(node.args):
         value = node.args[part]
         if hasattr(value, "walk") and type(value).__name__ != "DataType":
@@ -174,7 +187,7 @@ def _rounded(node: Node, _semantics: DialectSemantics) -> Node:
         return None
     if how.name in {"0", "HALF_AWAY_FROM_ZERO"}:
         return exp.Round(this=node.this, decimals=digits)
-    if how.name.isdigit() and digits is not None and digits.name == "0":
+    if how.name.isdigit() and type(digits).__name__ == "Literal" and digits.name == "0":
         return exp.Trunc(this=node.this)
     return None
 

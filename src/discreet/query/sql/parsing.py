@@ -16,13 +16,14 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import InvalidArgument, NotOneSelect, SqlSyntax, Unsupported
+from discreet.errors import InvalidArgument, NotOneSelect, QueryError, SqlSyntax, Unsupported
 from discreet.query.sql.dialects import plain
 from discreet.query.sql.options_clause import Options, take_options
 from discreet.query.sql.question_text import FAULTS, with_named_arguments
 from discreet.query.sql.refusals import DROPPED, SAID
 from discreet.query.sql.scopes import place_at, place_of
 from discreet.query.sql.time_syntax import ALONE
+from discreet.query.sql.unread_text import SPAN, STANDS_AT, check_comments, unread
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -65,6 +66,8 @@ class Statement:
 
     select: exp.Select
     options: Options
+    unread: QueryError | None
+    """Why it is refused, if it isn't for a reason that says more: a token of it left no trace in the tree."""
 
 
 def parse(text: str, dialect: str) -> Statement:
@@ -82,11 +85,15 @@ def parse(text: str, dialect: str) -> Statement:
         InvalidArgument: there is no such dialect.
     """
     grammar = _grammar(dialect)
-    options, tokens = _with_options(text, _one_statement(text, _tokens(text, grammar)))
+    tokens = _tokens(text, grammar)
+    check_comments(text, tokens, dialect)
+    options, tokens = _with_options(text, _one_statement(text, tokens))
     if any(token.token_type.name == "FARROW" for token in tokens):
         tokens = with_named_arguments(text, tokens)
     _check_nesting(text, tokens)
-    return Statement(_select(text, plain(text, _tree(text, tokens, grammar), dialect)), options)
+    tree = _tree(text, tokens, grammar)
+    left = unread(text, tokens, tree, grammar)
+    return Statement(_select(text, plain(text, tree, dialect)), options, left)
 
 
 def options(text: str, dialect: str) -> Options:
@@ -136,13 +143,11 @@ def _metered(grammar_class: type[Dialect]) -> type[Any]:  # noqa: C901 — one c
 
         def _parse_function(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 — its nodes
             """Note what the question calls a function that a dialect reads in its own way."""
-            word = self._curr.text if self._curr else ""
-            return _noted(super()._parse_function(*args, **options), word)
+            return _noted(self._curr, super()._parse_function(*args, **options))
 
         def _parse_function_call(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 — its nodes
             """Note what the question calls a function: the parser's own names are others."""
-            word = self._curr.text if self._curr else ""
-            return _noted(super()._parse_function_call(*args, **options), word)
+            return _noted(self._curr, super()._parse_function_call(*args, **options))
 
         def validate_expression(self, expression: Any, args: Any = None) -> Any:  # noqa: ANN401 — its nodes
             """Note arguments that the parser passes over, as it does for some functions of some dialects."""
@@ -157,6 +162,7 @@ def _metered(grammar_class: type[Dialect]) -> type[Any]:  # noqa: C901 — one c
             found = super()._parse_interval_span(this, *args, **options)
             if this is not None and this.is_string and self._index == before:
                 found.meta[ALONE] = this.name
+                found.meta[STANDS_AT] = this.meta.get("start")
             return found
 
         def _parse_types(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 — its nodes
@@ -165,6 +171,7 @@ def _metered(grammar_class: type[Dialect]) -> type[Any]:  # noqa: C901 — one c
             found = super()._parse_types(*args, **options)
             if type(found).__name__ == "DataType" and first is not None and self._prev is not None:
                 found.meta.setdefault(SAID, self._find_sql(first, self._prev))
+                found.meta.setdefault(SPAN, (first.start, self._prev.end))
             return found
 
         def _parse_distinct_arg_function(self, func: Any, distinct_index: int = 0) -> Any:  # noqa: ANN401 — its classes
@@ -190,13 +197,14 @@ def _passes_over(node: Any, args: list[Any]) -> bool:  # noqa: ANN401 — its no
     )
 
 
-def _noted(found: Any, word: str) -> Any:  # noqa: ANN401 — a node, or none
-    """The node of a function, with the word that the question calls it."""
+def _noted(first: Token | None, found: Any) -> Any:  # noqa: ANN401 — a node, or none
+    """The node of a function, with the word that the question calls it, and its place."""
     called = found
     while type(called).__name__ in _AROUND:
         called = called.this
-    if hasattr(called, "meta"):
-        called.meta.setdefault(SAID, word)
+    if hasattr(called, "meta") and first is not None:
+        called.meta.setdefault(SAID, first.text)
+        called.meta.setdefault(STANDS_AT, first.start)
     return found
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
-from discreet.errors import TypeMismatch, UnboundedColumn, Unsupported
+from discreet.errors import TypeMismatch, UnboundedColumn, UnknownColumn, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
 from discreet.query.ir import is_null, outward
@@ -201,7 +201,12 @@ class WindowBinder(RowBinder):
 
     def _window(self, node: exp.Window) -> ir.Expr:
         """The column that a window function becomes."""
-        over = self._named.get(node.alias.casefold(), node) if node.alias else node
+        over = self._named.get(node.alias.casefold()) if node.alias else node
+        if over is None:
+            raise UnknownColumn(f"there is no window {node.alias[:40]!r} here", hint="WINDOW w AS (PARTITION BY …)")
+        of_another = node.args if over is not node else {}
+        if any(of_another.get(part) for part in ("partition_by", "order", "spec")) or (of_another and over.alias):
+            raise Unsupported("a window that goes on from another isn't offered", hint="say all of it: OVER (…)")
         if any(
             value and part not in {"this", "partition_by", "order", "over", "alias"}
             for part, value in over.args.items()

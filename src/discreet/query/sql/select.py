@@ -96,6 +96,8 @@ def question(sql: str, tables: Sequence[Table], dialect: str = "duckdb", schema:
         if statement.options.place is not None:
             check_strategy(statement.options, found)
         check_meaning(found)
+        if statement.unread is not None:
+            raise statement.unread
     except RecursionError:
         raise Unsupported("this question is nested too deeply", place=place_of(sql, select)) from None
     except QueryError as error:

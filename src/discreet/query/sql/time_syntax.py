@@ -200,6 +200,8 @@ def later(node: exp.Expression, bind: Bind) -> ir.Expr:
         if is_interval(amount):
             raise Unsupported(f"{said(node)} takes a number of days in this dialect", hint="x + INTERVAL '5' HOUR")
     if is_interval(amount):
+        if unit is not None:
+            raise Unsupported(f"{said(node)} has a unit too many: the interval has one", hint="leave it out")
         amounts = _amounts(amount)
     else:
         name, size = _unit("month" if called == "AddMonths" else "day" if unit is None else unit.name)
@@ -227,6 +229,8 @@ def _amounts(interval: exp.Expression) -> dict[str, int]:
     unit, number = interval.args.get("unit"), interval.this
     if number is None or unit is None:
         raise Unsupported("an interval is a whole number and a unit", hint="INTERVAL '90' DAY, INTERVAL '3' MONTH")
+    if type(unit).__name__ != "Var" and type(unit.this).__name__ != "Literal":
+        raise Unsupported("the unit of an interval is a word", hint="INTERVAL '90' DAY")
     name, size = _unit(unit.name if type(unit).__name__ == "Var" else type(unit).__name__)
     return {name: size * _written(number)}
 
