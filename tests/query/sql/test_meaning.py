@@ -149,6 +149,45 @@ def test_intervals(meanings: Meanings, postgres: psycopg.Connection[Any]) -> Non
     compared(interval, 60, meanings, postgres, least=3)
 
 
+COLUMNS = ("d", "ts")
+TEXTS = (
+    *("'2020-06-01'", "'2020-06-01 10:30:00'", "'2020-06-01 00:00'", "'2020-02-29 23:59:59'", "'2020-06-02 10:00'"),
+    *("DATE '2020-06-01'", "TIMESTAMP '2020-06-01 10:30:00'"),
+)
+COMPARISONS = ("=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM")
+
+
+def comparison(random: Random) -> str:
+    """A date or a moment that meets texts and others."""
+    value, *others = random.choice(COLUMNS), *random.choices((*TEXTS, *TEXTS, *COLUMNS), k=3)
+    match random.randint(0, 7):
+        case 0 | 1 | 2:
+            sides = [value, others[0]]
+            random.shuffle(sides)
+            return f"{sides[0]} {random.choice(COMPARISONS)} {sides[1]}"
+        case 3:
+            return f"{value} {random.choice(['', 'NOT '])}IN ({', '.join(others)})"
+        case 4:
+            return f"{value} {random.choice(['', 'NOT '])}BETWEEN {others[0]} AND {others[1]}"
+        case 5:
+            return f"{random.choice(['COALESCE', 'GREATEST', 'LEAST'])}({value}, {others[0]}) = {others[1]}"
+        case 6:
+            return f"CASE WHEN n > 0 THEN {value} ELSE {others[0]} END {random.choice('=<>')} {others[1]}"
+        case _:
+            return f"NULLIF({value}, {others[0]}) IS NULL"
+
+
+def test_comparisons_of_dates_with_texts(meanings: Meanings, postgres: psycopg.Connection[Any]) -> None:
+    """A text beside a date means what both say."""
+    compared(comparison, 100, meanings, postgres, least=50)
+
+
+@pytest.mark.soak
+def test_many_comparisons_of_dates_with_texts(meanings: Meanings, postgres: psycopg.Connection[Any]) -> None:
+    """So do 10,000."""
+    compared(comparison, 10_000, meanings, postgres, least=50)
+
+
 @pytest.mark.soak
 def test_many_intervals(meanings: Meanings, postgres: psycopg.Connection[Any]) -> None:
     """So do 10,000."""

@@ -37,8 +37,9 @@ def met(node: Node, args: list[ir.Expr]) -> list[ir.Expr]:
     """Values that are compared: where the dialect compares truths with 1 and 0, or with texts, these are truths too.
 
     Raises:
-        TypeMismatch: it compares truths with truths alone.
+        TypeMismatch: it compares truths with truths alone, or a text with a time of day stands beside a date.
     """
+    args = dates_of(node, args)
     kinds = {arg.type.kind for arg in args if not is_null(arg)}
     if Kind.BOOLEAN not in kinds or kinds == {Kind.BOOLEAN}:
         return args
@@ -99,6 +100,7 @@ def as_condition(what: str, node: Node, value: ir.Expr) -> ir.Expr:
 
 def beside(node: Node, args: list[ir.Expr]) -> list[ir.Expr]:
     """Values of which one is chosen: truths are numbers where others are, if the dialect has it so."""
+    args = dates_of(node, args)
     mixed = {arg.type.kind is Kind.BOOLEAN for arg in args if not is_null(arg)} == {True, False}
     return numbered(args) if mixed and meaning_of(node).bits else args
 
@@ -106,6 +108,43 @@ def beside(node: Node, args: list[ir.Expr]) -> list[ir.Expr]:
 def numbered(args: Iterable[ir.Expr]) -> list[ir.Expr]:
     """Values with truths as 1 and 0."""
     return [cast(arg, Kind.INTEGER) if arg.type.kind is Kind.BOOLEAN else arg for arg in args]
+
+
+# ── Texts beside dates ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def dates_of(node: Node, args: list[ir.Expr]) -> list[ir.Expr]:
+    """Values that meet a date: where the dialect reads a text beside one as a date, its time of day is cut off.
+
+    Args:
+        node: where they meet.
+        args: the values.
+
+    Raises:
+        TypeMismatch: a text says a time of day, and its manual doesn't say which of the two becomes the other's kind.
+    """
+    kinds = {arg.type.kind for arg in args if not is_null(arg) and not _is_text(arg)}
+    timed = [arg for arg in args if _is_timed(arg)]
+    if not timed or Kind.DATE not in kinds or Kind.TIMESTAMP in kinds:
+        return args
+    cuts = meaning_of(node).cuts_times
+    if cuts is None:
+        raise TypeMismatch(
+            "a text with a time of day beside a date isn't settled in this dialect",
+            hint="write DATE '2024-12-31' or TIMESTAMP '2024-12-31 23:59:59'",
+        )
+    return [cast(cast(arg, Kind.TIMESTAMP), Kind.DATE) if cuts and _is_timed(arg) else arg for arg in args]
+
+
+def _is_text(arg: ir.Expr) -> bool:
+    """Whether a value is a text that is written out."""
+    return isinstance(arg, ir.Literal) and isinstance(arg.value, str)
+
+
+def _is_timed(arg: ir.Expr) -> bool:
+    """Whether it is a text that says a date and a time of day."""
+    found = moment(arg.value, Kind.DATE) if isinstance(arg, ir.Literal) and isinstance(arg.value, str) else None
+    return found is not None and found.type.kind is Kind.TIMESTAMP
 
 
 # ── CAST ──────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -80,6 +80,8 @@ class DialectSemantics:
         timed_dates: whether what it calls DATE has a time of day.
         timed_texts: whether STR_TO_DATE or TO_DATE keeps the time of day that a text says.
         cuts_texts: whether a cast to VARCHAR(n) cuts longer texts off, rather than fail.
+        cuts_times: whether a text beside a date is read as one, without the time of day that it says; if not, the date
+            is a midnight.
         day_shifts: the functions, as the parser calls them, that leave off the time of day of what they move.
         trunc_periods: the names of periods that TRUNC of a moment takes, if it doesn't take DATE_TRUNC's.
         month_ends: whether ADD_MONTHS goes from the last day of a month to the last day of another.
@@ -117,6 +119,7 @@ class DialectSemantics:
     timed_dates: bool = False
     timed_texts: bool = False
     cuts_texts: bool = False
+    cuts_times: bool | None = None
     day_shifts: frozenset[str] = frozenset()
     trunc_periods: frozenset[str] | None = None
     month_ends: bool | None = None
@@ -127,7 +130,7 @@ _ORACLE_PERIODS = frozenset({"YYYY", "YEAR", "YY", "Q", "MM", "MON", "MONTH", "D
 
 _POSTGRES = DialectSemantics(
     sunday=0, iso_weeks=True, rounding=Rounding.HALF_EVEN, escapes=True, digits=-1, real_parts=True, fractions=True,
-    extremes_skip=True, truth_texts=True, plus_days=True, cuts_texts=True,
+    extremes_skip=True, truth_texts=True, plus_days=True, cuts_texts=True, cuts_times=True,
     real_roundings=frozenset({"Floor", "Ceil", "Round", "Trunc"}),
 )  # fmt: skip
 _SPARK = DialectSemantics(
@@ -138,7 +141,7 @@ _SPARK = DialectSemantics(
 _MYSQL = DialectSemantics(
     sunday=1, monday=0, rounding=Rounding.HALF_AWAY, escapes=True, digits=0, folds=True, folds_patterns=True,
     folds_accents=True, counts_bytes=True, utc=True, extremes_skip=False, bits=True, numeric_truths=True,
-    numeric_conditions=True, timed_texts=True, cuts_texts=True,
+    numeric_conditions=True, timed_texts=True, cuts_texts=True, cuts_times=False,
 )  # fmt: skip
 _TSQL = DialectSemantics(
     rounding=Rounding.TOWARDS_ZERO, counts_boundaries=True, digits=0, whole_averages=True, trims_lengths=True,
@@ -148,7 +151,7 @@ _TSQL = DialectSemantics(
 _PRESTO = DialectSemantics(sunday=7, iso_weeks=True, extremes_skip=False, cuts_texts=True)
 _DUCKDB = DialectSemantics(
     sunday=0, monday=1, iso_weeks=True, rounding=Rounding.HALF_EVEN, counts_boundaries=True, extremes_skip=True,
-    bits=True, truth_texts=True, plus_days=True,
+    bits=True, truth_texts=True, plus_days=True, cuts_times=True,
 )  # fmt: skip
 
 
@@ -159,7 +162,7 @@ SEMANTICS: Mapping[str, DialectSemantics] = {
     "risingwave": _POSTGRES,
     "redshift": DialectSemantics(
         sunday=0, iso_weeks=True, counts_boundaries=True, escapes=True, digits=0, extremes_skip=True, truth_texts=True,
-        plus_days=True, truncates_dates=True, cuts_texts=True, month_ends=True,
+        plus_days=True, truncates_dates=True, cuts_texts=True, cuts_times=True, month_ends=True,
     ),
     "bigquery": DialectSemantics(
         sunday=1, rounding=Rounding.HALF_AWAY, counts_boundaries=True, escapes=True, digits=9, utc=True,
@@ -177,8 +180,10 @@ SEMANTICS: Mapping[str, DialectSemantics] = {
     ),
     "mysql": _MYSQL,
     "singlestore": _MYSQL,
-    "doris": replace(_MYSQL, folds=False, folds_patterns=False, rounding=None, month_ends=False),
-    "starrocks": replace(_MYSQL, folds=False, folds_patterns=False, rounding=None, month_ends=False),
+    "doris": replace(_MYSQL, folds=False, folds_patterns=False, rounding=None, cuts_times=None, month_ends=False),
+    "starrocks": replace(
+        _MYSQL, folds=False, folds_patterns=False, rounding=None, cuts_times=None, month_ends=False
+    ),
     "tsql": replace(_TSQL, folds=True, folds_patterns=True),
     "fabric": _TSQL,
     "presto": _PRESTO,

@@ -29,7 +29,7 @@ from discreet.query.sql.conversions import (
     to_whole,
     truncated,
 )
-from discreet.query.sql.dialect_semantics import meaning_of
+from discreet.query.sql.dialect_semantics import MEANING, meaning_of
 from discreet.query.sql.question_text import PRIVATE, bounded
 from discreet.query.sql.refusals import refusal, said
 from discreet.query.sql.time_syntax import LATER, date_diff, formatted, later, minus, part, plus, truncated_time
@@ -124,9 +124,12 @@ def concatenated(args: list[ir.Expr]) -> ir.Expr:
 
 
 def _between(node: Node, bind: Bind) -> ir.Expr:
-    """Two comparisons."""
-    value, low, high = met(node, [bind(node.this), bind(node.args["low"]), bind(node.args["high"])])
-    return call("and", call("ge", value, low), call("le", value, high))
+    """Two comparisons; DuckDB brings all three values to one kind first, which shows where a text meets a date."""
+    value, low, high = bind(node.this), bind(node.args["low"]), bind(node.args["high"])
+    if node.meta.get(MEANING, "duckdb") == "duckdb":
+        value, low, high = met(node, [value, low, high])
+        return call("and", call("ge", value, low), call("le", value, high))
+    return call("and", call("ge", *met(node, [value, low])), call("le", *met(node, [value, high])))
 
 
 def _in(node: Node, bind: Bind) -> ir.Expr:
