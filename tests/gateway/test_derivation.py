@@ -243,11 +243,10 @@ def test_an_answer_about_fewer_rows_is_passed_over(desk: Desk, monkeypatch: pyte
     """Its plan isn't made again, which takes longer than everything else that is looked up; others are looked at."""
     looked_at: list[int] = []
 
-    def plans(_: ReuseIndex, stored: Any) -> tuple[()]:
+    def asked(_: ReuseIndex, stored: Any) -> None:
         looked_at.append(stored.entry)
-        return ()
 
-    monkeypatch.setattr(ReuseIndex, "_plans", plans)
+    monkeypatch.setattr(ReuseIndex, "_asked", asked)
     table, count = desk(), "SELECT COUNT(*) AS n FROM t WHERE age"
     first = table.ask(f"{count} >= 40", epsilon=1)
     table.ask(f"{count} >= 41", epsilon=1)

@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import charge_of
 from discreet.gateway.answers import (
+    Arrangement,
     Group,
     Values,
     Workload,
-    arrange,
-    confidence_of_shown,
-    consistent,
     evaluate,
-    interval_of,
     picks_by_noise,
 )
 from discreet.gateway.outcome import Outcome
@@ -37,9 +34,6 @@ _COUNTS = {ir.Statistic.COUNT, ir.Statistic.UNITS, ir.Statistic.DISTINCT}
 
 _FIRST, _LAST = int(ordinal(datetime.min)), int(ordinal(datetime.max))  # noqa: DTZ901 — timestamps have no zone
 """In microseconds: rounded outwards to a float, an end may lie beyond the calendar by a few."""
-
-_SUREST = 1 - 2.0**-50
-"""Intervals of a greater confidence aren't given."""
 
 
 def answer_of(found: Tuned, signing: Signing) -> Answer:
@@ -65,26 +59,15 @@ class _NoiseIntervals:
     """The intervals of an answer, from the noise that its groups hold.
 
     Args:
-        drafts: how the groups of each level were measured.
-        groups: those that are shown, in order, as they were released.
-        released: how many were released, of which these were picked.
+        arrangement: of its groups.
     """
 
-    drafts: tuple[Draft, ...]
-    groups: tuple[Group, ...]
-    released: int
+    arrangement: Arrangement
 
     def __call__(self, name: str, confidence: Fraction) -> list[Ends]:
         """The interval of each value of a column."""
-        question, shown = self.drafts[0].question, len(self.groups)
-        if not shown:
-            return []
-        expr = next(output.expr for output in question.outputs if output.name == name)
-        level = confidence_of_shown(question, float(confidence), shown, self.released)
-        if level > _SUREST:
-            return [None] * shown
-        rules = [interval_of(draft, expr, level) for draft in self.drafts]
-        found = [rules[group.level](group.noisy) for group in self.groups]
+        expr = next(output.expr for output in self.arrangement.question.outputs if output.name == name)
+        found = self.arrangement.intervals.of(expr, float(confidence))
         return [None if one is None else _ends(one, expr.type.kind) for one in found]
 
 
@@ -92,24 +75,21 @@ def _shown(
     plan: Plan, groups: Sequence[Group], outcome: Outcome, signing: Signing, before: Sequence[Plan] = ()
 ) -> Answer:
     """The answer to a question whose groups were released, or follow from others."""
-    drafts = tuple(level.draft for level in plan.levels)
-    groups = [group for group in groups if drafts[group.level].has(group.key)]
-    adjusted = consistent(drafts, groups) if plan.request.consistent else groups
-    rows, columns = arrange(drafts, groups, adjusted), ir.places_in(plan.question.source)
+    arrangement, columns = Arrangement.of(plan, groups), ir.places_in(plan.question.source)
     digits = _digits(plan.question, columns)
     return Answer(
         columns=tuple(
             AnswerColumn(
                 name=output.name,
                 kind=output.expr.type.kind.value if places is None else decimal_kind(places),
-                values=tuple(_value(output.expr, values, places, digits) for _, values in rows),
-                deviation=_deviation(output.expr, drafts),
+                values=tuple(_value(output.expr, values, places, digits) for _, values in arrangement.shown),
+                deviation=_deviation(output.expr, plan.drafts),
             )
             for output, places in ((each, _places(each.expr, columns, digits)) for each in plan.question.outputs)
         ),
-        intervals=_NoiseIntervals(drafts, tuple(group for group, _ in rows), len(groups)),
+        intervals=_NoiseIntervals(arrangement),
         confidence=plan.request.confidence,
-        coverage=_coverage(plan),
+        coverage=_coverage(plan, arrangement),
         cost=cost_of([*before, plan]),
         certificate=outcome.certificate,
         entry=outcome.entry,
@@ -161,7 +141,7 @@ def _deviation(expr: ir.Expr, drafts: Sequence[Draft]) -> float | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _coverage(plan: Plan) -> str:
+def _coverage(plan: Plan, arrangement: Arrangement) -> str:
     """What intervals don't say, or say too cautiously, in words."""
     if plan.is_free:
         return "exactly, as nothing is measured"
@@ -171,6 +151,8 @@ def _coverage(plan: Plan) -> str:
     question = plan.question
     if picks_by_noise(question):
         words.append("rows were picked by noisy values: theirs are wider, to hold as often of those shown")
+    if any(group.before is not None for group, _ in arrangement.rows):
+        words.append("they follow from an answer in which noisy values picked: intervals are wider, as they were there")
     if any(each.statistic is ir.Statistic.SUM for each in question.aggregates):
         words.append("a sum over no rows is about 0, not NULL")
     if any(each.statistic is ir.Statistic.QUANTILE for each in question.aggregates):

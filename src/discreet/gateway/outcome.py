@@ -14,7 +14,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from discreet.errors import InvalidArgument
 from discreet.gateway.answers import (
@@ -24,6 +25,7 @@ from discreet.gateway.answers import (
     conditions,
     derive,
     held,
+    how_shown,
     least,
     reuse_key,
     unmeasured,
@@ -201,8 +203,8 @@ _MOST_MADE = 12
 _MOST_KEPT = 256
 """How many plans that were made again are remembered."""
 
-Remade = tuple[str, Sequence[Plan]]
-"""A digest, and the plans whose groups were released under it."""
+Remade: TypeAlias = Plan | Workload
+"""What was asked before, planned as it would be now."""
 
 
 class ReuseIndex:
@@ -220,7 +222,7 @@ class ReuseIndex:
         """Start with no plans remembered."""
         self._account = account
         self._remake = remake
-        self._made: OrderedDict[str, Sequence[Plan]] = OrderedDict()
+        self._made: OrderedDict[str, Remade | None] = OrderedDict()
 
     def find(self, question: Plan | Workload, version: int) -> Outcome | None:
         """The stored outcome of a question, or one that follows from others of the same data; None if there is none.
@@ -273,7 +275,7 @@ class ReuseIndex:
 
     def remember(self, question: Plan | Workload) -> None:
         """Note the plans of a question that was just answered, so that they needn't be made again."""
-        self._keep(question.digest, bundles_of(question))
+        self._keep(question.digest, question)
 
     def _released(self, plan: Plan, known: Sequence[Stored]) -> Iterator[tuple[Stored, Released]]:
         """The levels of the answers that may serve."""
@@ -283,27 +285,36 @@ class ReuseIndex:
         for stored in known:
             if made == _MOST_MADE or not _may_serve(needed, filtered, stored):
                 continue
-            plans = self._plans(stored)
+            asked = self._asked(stored)
             made += 1
-            for each, released in zip(plans, parts_of(stored) if plans else (), strict=True):
-                groups = groups_from_json(released["groups"])
-                for number, level in enumerate(each.levels):
-                    own = [group for group in groups if group.level == number]
-                    yield stored, Released(draft=level.draft, groups=own, entry=stored.entry)
+            if asked is not None:
+                yield from ((stored, one) for one in _released(asked, stored))
 
-    def _plans(self, stored: Stored) -> Sequence[Plan]:
-        """The plans of an answer, made again; none if the rules make others now."""
+    def _asked(self, stored: Stored) -> Remade | None:
+        """What an answer was given to, planned again; None if the rules make other plans now."""
         if stored.question not in self._made:
             asked = StoredRequest.from_json(stored.answer.get("asked"))
             made = None if asked is None else self._remake(asked)
-            self._keep(stored.question, made[1] if made is not None and made[0] == stored.question else ())
+            self._keep(stored.question, made if made is not None and made.digest == stored.question else None)
         return self._made[stored.question]
 
-    def _keep(self, digest: str, plans: Sequence[Plan]) -> None:
-        """Remember plans for a while."""
-        self._made[digest] = plans
+    def _keep(self, digest: str, made: Remade | None) -> None:
+        """Remember what was planned for a while."""
+        self._made[digest] = made
         if len(self._made) > _MOST_KEPT:
             self._made.popitem(last=False)
+
+
+def _released(asked: Remade, stored: Stored) -> Iterator[Released]:
+    """The levels of an answer, each with how its groups came to be shown in it."""
+    plans = bundles_of(asked)
+    groups = [groups_from_json(part["groups"]) for part in parts_of(stored)]
+    for plan, some in zip(plans, groups, strict=True):
+        shown = how_shown(asked, plan, some)
+        for number, level in enumerate(plan.levels):
+            own = [group for group in some if group.level == number]
+            how = None if shown is None else partial(shown, number)
+            yield Released(draft=level.draft, groups=own, entry=stored.entry, shown=how)
 
 
 def _may_serve(needed: Sequence[tuple[str, float]], filtered: frozenset[str], stored: Stored) -> bool:

@@ -177,13 +177,11 @@ class Planning:
         """What was asked before, planned as it would be now; None if it wouldn't."""
         try:
             if asked.together:
-                workload = self._workload(asked.questions, asked.request)
-                return workload.digest, workload.bundles
+                return self._workload(asked.questions, asked.request)
             ((text, dialect),) = asked.questions
-            plan = self._planned(text, dialect, asked.request)
+            return self._planned(text, dialect, asked.request)
         except DiscreetError:
             return None
-        return plan.digest, (plan,)
 
 
 def _knows_the_same(one: Dataset, other: Dataset) -> bool:

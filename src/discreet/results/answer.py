@@ -157,10 +157,11 @@ class Answer:
     def interval(self, name: str, confidence: Rationalizable | None = None) -> list[Ends]:
         """The interval of each value of a column: it holds the bounded answer with at least this confidence.
 
-        That is over draws of the noise; of a group that was selected privately, over those that show it. Near the
-        threshold such a group's values are too high, so its intervals reach far down. Where HAVING, or ORDER BY with
-        LIMIT, picked groups by noisy values, intervals are wider, so that as many hold of those that are shown, on
-        average over draws of the noise; draws that show none count as if all held.
+        That is over draws of the noise; of a group that a threshold or HAVING selected by its noisy numbers, over those
+        that show it. Near the threshold such a group's values are too high, so its intervals reach far down. Where
+        ORDER BY with LIMIT picked groups by noisy values, intervals are wider, so that as many hold of those that are
+        shown, on average over draws of the noise. What follows from an answer that picked is as unsure as it was there.
+        A group that HAVING shows less often than once in ten million draws isn't reckoned with.
 
         Those of counts and sums, of linear combinations of them, of averages and of ratios of sums hold as often as
         they say, but for rounding: the ends of whole numbers are put on the outside, so with little noise they hold

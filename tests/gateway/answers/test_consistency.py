@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import Unsupported
-from discreet.gateway.answers import Group, arrange, consistent
+from discreet.gateway.answers import Arrangement, Group, consistent
 from discreet.gateway.answers.released import _quantum
 from discreet.noise import discrete_laplace
 from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
@@ -98,9 +98,9 @@ def test_children_add_up_to_their_parents(unit: Unit) -> None:
     asked = plan(f"SELECT a, b, COUNT(*) AS n FROM t{LISTED} GROUP BY ROLLUP (a, b)", unit=unit, limits=limits)
     drafts = [level.draft for level in asked.levels]
     groups = released(asked, dict.fromkeys(product(A, B), 50), scale=10**6)
-    shown = [values for _, values in arrange(drafts, groups, consistent(drafts, groups))]
+    shown = [values for _, values in Arrangement(drafts, groups, consistent(drafts, groups)).rows]
     assert _adds_up(shown)
-    assert not _adds_up([values for _, values in arrange(drafts, groups)])
+    assert not _adds_up([values for _, values in Arrangement(drafts, groups).rows])
 
 
 def _adds_up(rows: list[dict[str, object]]) -> bool:

@@ -18,7 +18,7 @@ import pytest
 
 from discreet.engine import ExactResult
 from discreet.errors import TooManyGroups, Unsupported
-from discreet.gateway.answers import Group, arrange, interval_of
+from discreet.gateway.answers import Arrangement, Group, interval_of
 from discreet.gateway.execute import release
 from discreet.gateway.outcome import groups_from_json, groups_to_json
 from discreet.mechanisms.quantile import nested
@@ -78,7 +78,7 @@ def exact_of(plan: Level, rows: Sequence[Mapping[str, Any]], table: str = "peopl
 
 def rows_of(draft: Draft, groups: Sequence[Group]) -> list[dict[Any, Any]]:
     """The released values, group by group."""
-    return [dict(values) for _, values in arrange([draft], groups)]
+    return [dict(values) for _, values in Arrangement([draft], groups).rows]
 
 
 def quantile(values: Sequence[Any], fraction: float) -> Any:

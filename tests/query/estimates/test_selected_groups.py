@@ -17,7 +17,8 @@ import pytest
 from discreet.gateway.answers import evaluate, interval_of
 from discreet.mechanisms import Gaussian, Laplace, Threshold
 from discreet.privacy import ADD_REMOVE, Budget, Sensitivity
-from discreet.query.estimates import Mechanism, Selected
+from discreet.query import ir
+from discreet.query.estimates import Mechanism, Noise, Window
 from discreet.query.planner import Draft, Level, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Dataset
@@ -172,6 +173,7 @@ def test_far_above_the_threshold_nothing_changes(offer: dict[str, Any]) -> None:
 def test_the_least_number_is_too_low_rather_than_too_high(noise: Mechanism) -> None:
     """Of all numbers that would be seen so large in the stated share of draws, it is at most the least."""
     threshold = Threshold(noise, l0=1, linf=1, delta=Fraction(1, 10**5))
+    measured = Noise(measure=ir.Units(name="u"), mechanism=noise)
     chances = law(noise)
 
     def tail(least: int) -> float:
@@ -182,5 +184,6 @@ def test_the_least_number_is_too_low_rather_than_too_high(noise: Mechanism) -> N
             true = min(
                 units for units in range(1, noisy + 1) if tail(noisy - units) >= outside * tail(threshold.value - units)
             )
-            found = Selected(threshold, noisy).least(outside)
+            found = Window.reaching(threshold, "u", measured, noisy).lower(outside)
+            assert found is not None
             assert true - 2 <= found <= true

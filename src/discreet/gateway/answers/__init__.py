@@ -4,34 +4,35 @@ Nothing here runs an engine, draws noise or opens a ledger; the rest of the gate
 """
 
 from discreet.gateway.answers.derivation import derive
+from discreet.gateway.answers.intervals import ShownIntervals, interval_of
+from discreet.gateway.answers.picking import Arrangement, picks_by_noise
 from discreet.gateway.answers.released import (
     Group,
+    Shown,
     Values,
-    arrange,
-    confidence_of_shown,
     consistent,
     evaluate,
     in_order,
-    interval_of,
-    picks_by_noise,
     public_groups,
     unmeasured,
 )
 from discreet.gateway.answers.serving import Released, conditions, held, least, reuse_key, wanted
-from discreet.gateway.answers.workload import Workload, make_workload
+from discreet.gateway.answers.workload import Workload, how_shown, make_workload
 
 __all__ = [
+    "Arrangement",
     "Group",
     "Released",
+    "Shown",
+    "ShownIntervals",
     "Values",
     "Workload",
-    "arrange",
     "conditions",
-    "confidence_of_shown",
     "consistent",
     "derive",
     "evaluate",
     "held",
+    "how_shown",
     "in_order",
     "interval_of",
     "least",

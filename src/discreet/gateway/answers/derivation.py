@@ -9,9 +9,10 @@ the answer that the offer would have bought.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING
 
-from discreet.gateway.answers.released import Group, in_order
+from discreet.gateway.answers.released import Group, Shown, in_order
 from discreet.gateway.answers.serving import (
     ROUNDED,
     Released,
@@ -29,6 +30,7 @@ from discreet.query.estimates import (
     Noisy,
     QuantileEstimator,
     Selection,
+    joined,
     slopes_of_aggregate,
 )
 from discreet.query.planner import CONFIDENCE, Draft, Level, Plan
@@ -138,7 +140,30 @@ class _Assembly:
         """The question's groups, in their order."""
         goals = self.sources()[0].how.groups
         names = [number.name for name in self._totals for number in ir.sums_of(self._noise(name).measure)]
-        return in_order(self._draft, (Group(goal, self._noisy(goal, names), level) for goal in goals))
+        return in_order(
+            self._draft, (Group(goal, self._noisy(goal, names), level, self._before(goal)) for goal in goals)
+        )
+
+    def _before(self, goal: tuple[KeyValue, ...]) -> Shown | None:
+        """How the groups that one is made of were shown in their own answers, where noise picked there."""
+        picked = {id(source): source for source in self.sources() if source.released.shown is not None}
+        found = [source.before(goal, self._renamed(source)) for source in picked.values()]
+        if not found:
+            return None
+        return Shown(prod(each.share for each in found), joined(one for each in found for one in each.conditions))
+
+    def _renamed(self, source: Source) -> dict[str, str]:
+        """What numbers of an answer are called here, by their names there."""
+        names: dict[str, str] = {}
+        for name, one in self._totals.items():
+            if one.source is source:
+                pairs = zip(ir.sums_of(one.noise.measure), ir.sums_of(self._noise(name).measure), strict=True)
+                names |= {old.name: new.name for old, new in pairs}
+        for choice, selection in self._choices.values():
+            if choice.source is source:
+                old, new = choice.selection.pick, selection.pick
+                names |= {old.name: new.name, old.around: new.around}
+        return names
 
     def _noisy(self, goal: tuple[KeyValue, ...], names: Sequence[str]) -> Noisy:
         """All numbers of one group."""

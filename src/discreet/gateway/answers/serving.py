@@ -30,7 +30,7 @@ from itertools import product
 from math import inf, prod
 from typing import TypeVar
 
-from discreet.gateway.answers.released import Group, public_groups
+from discreet.gateway.answers.released import Group, Shown, public_groups
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.ir import Value, conjuncts, has_one_row, python_value
@@ -168,11 +168,13 @@ class Released:
         draft: how it was made.
         groups: what was released.
         entry: the number of its debit.
+        shown: how a group came to be shown, or left out, by its key, where noise picked; None where it didn't.
     """
 
     draft: Draft
     groups: Sequence[Group]
     entry: int
+    shown: Callable[[_Key], Shown | None] | None = None
 
 
 def serving(draft: Draft, old: Released, *, any_threshold: bool = False) -> Regrouping | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
+from discreet.gateway.answers.released import Shown
 from discreet.gateway.answers.serving import (
     Regrouping,
     Released,
@@ -17,6 +18,8 @@ from discreet.mechanisms import Gaussian
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.estimates import (
+    Apart,
+    Condition,
     Noise,
     Noisy,
     Pick,
@@ -53,6 +56,26 @@ class Source:
     def values(self, name: str, goal: _Key) -> list[int | tuple[int, ...]]:
         """What was released of the old groups that one of the question's is made of."""
         return [self.by_key[key][name] for key in self.how.groups[goal]]
+
+    def before(self, goal: _Key, names: Mapping[str, str]) -> Shown:
+        """How the old groups that one of the question's is made of were shown, or left out.
+
+        Args:
+            goal: the key of the question's group.
+            names: what the numbers that are used are called now, by their old names.
+        """
+        keys = self.how.groups[goal]
+        how = self.released.shown
+        found = [(key, one) for key in keys for one in [None if how is None else how(key)] if one is not None]
+        conditions: list[Condition] = [
+            each.renamed({**{number: f"{self.released.entry} {key} {number}" for number in each.numbers}, **names})
+            for key, one in found
+            for each in one.conditions
+            if each.numbers & names.keys()
+        ]
+        if len(keys) > 1 and conditions:
+            conditions = [Apart(frozenset().union(*(each.numbers for each in conditions)), tuple(conditions))]
+        return Shown(min((one.share for _, one in found), default=1.0), tuple(conditions))
 
 
 @dataclass(frozen=True, slots=True)

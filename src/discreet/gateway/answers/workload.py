@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -20,14 +21,17 @@ from discreet.accounting import charge_of, loss_of, zcdp_to_epsilon
 from discreet.errors import InvalidArgument, Unsupported
 from discreet.gateway.answers.apportioning import apportioned, bundles_of
 from discreet.gateway.answers.derivation import Derived, derive
-from discreet.gateway.answers.released import Group, unmeasured
+from discreet.gateway.answers.picking import Arrangement, picks_by_noise
+from discreet.gateway.answers.released import Group, Shown, unmeasured
 from discreet.gateway.answers.serving import Released
 from discreet.privacy import ApproxDP, ComposedEvent, Event, Loss, PureDP
+from discreet.query.estimates import Unknown
 from discreet.query.planner import Draft, NoiseChoice, Plan, Request, choose_noise, make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from discreet.privacy import KeyValue
     from discreet.query import ir
     from discreet.tables import Dataset
 
@@ -178,6 +182,36 @@ class Workload:
         in_parts = not plan.levels[0].draft.in_parts
         other = _alone(plan.question, self.request, self.dataset, in_parts=in_parts)
         return derive(other, held, on_purpose=True)
+
+
+def how_shown(
+    asked: Plan | Workload, plan: Plan, groups: Sequence[Group]
+) -> Callable[[int, tuple[KeyValue, ...]], Shown | None] | None:
+    """How the groups of an answer came to be shown, or left out, by level and key; None if noise picked none.
+
+    What a workload measures serves several questions. Where one of them picks, all that was measured for it is taken
+    to have been picked: as one group of all by ORDER BY with LIMIT, and by HAVING on conditions of which nothing is
+    known.
+
+    Args:
+        asked: what was asked.
+        plan: of what was measured for it.
+        groups: what was released for that plan.
+    """
+    if isinstance(asked, Plan):
+        return Arrangement.of(plan, groups).how_of if picks_by_noise(asked.question) else None
+    picking = [question for question in asked.questions if picks_by_noise(question)]
+    if not picking:
+        return None
+    by_order = any(question.limit is not None or question.offset for question in picking)
+    by_having = any(question.having is not None for question in picking)
+    sizes = Counter(group.level for group in groups)
+
+    def how(level: int, _: tuple[KeyValue, ...]) -> Shown:
+        numbers = frozenset(name for one in plan.levels[level].draft.estimators for name in one[1].parts)
+        return Shown(1 / sizes[level] if by_order else 1.0, (Unknown(numbers),) if by_having else ())
+
+    return how
 
 
 def make_workload(

@@ -1,15 +1,25 @@
 """Estimates: from released integers to the statistic an analyst asked for, with its interval.
 
 `estimators` says what noise a number has and how a statistic comes from several, `noise_tails` how far noise reaches,
-and `intervals` how far it may carry an answer. `linear` tells how far that will move before there is an answer, so
-planning stands on this room. All of it is post-processing: it costs nothing and can give nothing away, so plain floats
-will do from here on.
+`intervals` how far it may carry an answer, and `selected_groups` how far where noise decides what is shown. `linear`
+tells how far that will move before there is an answer, so planning stands on this room. All of it is post-processing:
+it costs nothing and can give nothing away, so plain floats will do from here on.
 """
 
 from discreet.query.estimates.associations import Association
 from discreet.query.estimates.choices import Grid, ModeEstimator, Pick, QuantileEstimator, Selection, grid_of
-from discreet.query.estimates.estimators import Estimator, Interval, Noise, Noises, Noisy, OfNoRows, Total, integer
-from discreet.query.estimates.intervals import Joint, Selected
+from discreet.query.estimates.estimators import (
+    Estimator,
+    Interval,
+    Linear,
+    Noise,
+    Noises,
+    Noisy,
+    OfNoRows,
+    Total,
+    integer,
+)
+from discreet.query.estimates.intervals import SMALLEST, Joint
 from discreet.query.estimates.linear import (
     ROWS,
     LinearRatio,
@@ -25,14 +35,31 @@ from discreet.query.estimates.linear import (
 from discreet.query.estimates.means import Mean, Spread
 from discreet.query.estimates.noise_tails import Mechanism, can_be_summed
 from discreet.query.estimates.products import Sums
+from discreet.query.estimates.selected_groups import (
+    RAREST,
+    Apart,
+    Condition,
+    HalfSpace,
+    Together,
+    Unknown,
+    Window,
+    confidence_if_shown,
+    joined,
+)
 
 __all__ = [
+    "RAREST",
     "ROWS",
+    "SMALLEST",
+    "Apart",
     "Association",
+    "Condition",
     "Estimator",
     "Grid",
+    "HalfSpace",
     "Interval",
     "Joint",
+    "Linear",
     "LinearRatio",
     "Mean",
     "Mechanism",
@@ -43,17 +70,21 @@ __all__ = [
     "OfNoRows",
     "Pick",
     "QuantileEstimator",
-    "Selected",
     "Selection",
     "Slopes",
     "Spread",
     "Sums",
+    "Together",
     "Total",
+    "Unknown",
+    "Window",
     "can_be_summed",
+    "confidence_if_shown",
     "deviation",
     "grid_of",
     "integer",
     "is_announced",
+    "joined",
     "magnitude",
     "parts_with_intervals",
     "ratio_of",

@@ -8,36 +8,19 @@ are the interval, and the exact answer is among them with the stated confidence.
 exactly X − tY, which has a known law; so the set of all t for which |A − tB| isn't too large for |X − tY| holds the
 exact ratio with the stated confidence, whatever the exact numbers are. The same measure may stand in both.
 
-*Selected groups.* A group whose key is private is shown only if its noisy number of units reaches a threshold τ. Of a
-group that is shown, noise in that number is therefore larger than noise is in general: if 10 units reach a threshold of
-15, it is 5 at the least. An interval that holds for 95 % of draws may hold for no draw that shows the group. Those here
-hold for at least the stated share of the draws that show it, however large the group is.
-
-*Their number of units.* Let m be the exact number, Y the noisy one, and S(k) = Pr[noise ≥ k]. Where the group is shown,
-Pr[Y ≥ y] is S(y − m)/S(τ − m). It increases in m, since the noise is log-concave; so the m for which it is at least α
-hold the exact one but for a share of α (`least`). Being shown makes no Y too small, so upper ends stay as they are.
-
-*Any other statistic of theirs in which that number is used.* Let l be the limit above for α/50, and s = S(τ − l). Where
-the exact m is at least l, which is so but for α/50, the group is shown with a probability of at least s; so what fails
-with a probability of at most 49/50·α·s over all draws fails for at most 49/50·α of those that show the group. As
-intervals grow with their confidence, that of the usual kind for 1 − 49/50·α·s is wide enough (`confidence`).
-
-What doesn't use the number of units has noise that selection knows nothing of.
-
-Sources: Fieller (1954), "Some problems in interval estimation", the equation of the limits of a ratio; Lee, Sun, Sun,
-Taylor (2016), Section 5, for intervals given what was selected, by the truncated law.
+Source: Fieller (1954), "Some problems in interval estimation", the equation of the limits of a ratio.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import erfc, exp, hypot, log, sqrt
+from math import erfc, hypot, log, sqrt
 from operator import mul
 from statistics import NormalDist
 from typing import Self
 
-from discreet.mechanisms import Gaussian, Threshold
+from discreet.mechanisms import Gaussian
 from discreet.query.estimates import noise_tails
 from discreet.query.estimates.estimators import Interval, Noise
 
@@ -52,10 +35,7 @@ _TRIES = 200
 
 _NEVER = 1e-300
 
-_FOR_UNITS = 1 / 50
-"""Which part of the error is spent on the number of units, where the interval is of something else."""
-
-_SMALLEST = 2.0**-50
+SMALLEST = 2.0**-50
 """Intervals of a greater confidence than 1 − 2⁻⁵⁰ aren't given."""
 
 
@@ -265,69 +245,3 @@ def ratio_interval(  # noqa: PLR0913 — a numerator, a denominator, and what is
     if may_be_zero and lo is not None and hi is not None and chance(middle) < outside:
         return Interval(lo, hi)
     return explained(chance, outside, middle, lo, hi)
-
-
-# ── Selected groups ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class Selected:
-    """A group that was selected by its noisy number of units.
-
-    Args:
-        threshold: that it reached, with the noise of the number.
-        noisy: the noisy number of units, in steps.
-    """
-
-    threshold: Threshold
-    noisy: int
-
-    def least(self, outside: float) -> int:
-        """The least number of units, in steps, for which so many would be seen in at least this share of draws.
-
-        The search takes the share to be larger than it is where it isn't computed exactly, so the limit is too low
-        rather than too high.
-
-        Args:
-            outside: the share, over the draws that show the group; in (0, 1).
-
-        Examples:
-            >>> from fractions import Fraction
-            >>> from discreet.mechanisms import Laplace
-            >>> from discreet.privacy import Sensitivity
-            >>> noise = Laplace.calibrate(Sensitivity.scalar(1), epsilon=1)
-            >>> by_a_millionth = Threshold(noise, l0=1, linf=1, delta=Fraction(1, 10**6))
-            >>> Selected(by_a_millionth, 17).least(0.025), Selected(by_a_millionth, 40).least(0.025)
-            (1, 37)
-        """
-        low, high = 1, max(self.noisy, 1)
-        while low < high:
-            middle = (low + high) // 2
-            if self._share(middle) >= outside:
-                high = middle
-            else:
-                low = middle + 1
-        return high
-
-    def confidence(self, confidence: float) -> float | None:
-        """Over all draws, the confidence of an interval that has the stated one over those that show the group.
-
-        Args:
-            confidence: over the draws that show the group; in (0, 1).
-
-        Returns:
-            The confidence to use; None if none that can be had is enough.
-        """
-        outside = 1 - confidence
-        shown = exp(
-            noise_tails.log_tail(self.threshold.noise, self.threshold.value - self.least(outside * _FOR_UNITS))[0]
-        )
-        used = outside * (1 - _FOR_UNITS) * shown
-        return None if used < _SMALLEST else 1 - used
-
-    def _share(self, units: int) -> float:
-        """Of the draws that would show a group of so many units, the share in which as many are seen, or more."""
-        seen, shown = (
-            noise_tails.log_tail(self.threshold.noise, end - units) for end in (self.noisy, self.threshold.value)
-        )
-        return exp(min(seen[1] - shown[0], 0.0))

@@ -295,12 +295,17 @@ def log_tail(noise: Mechanism, least: int) -> tuple[float, float]:
     """Bounds on ln Pr[noise ≥ least]."""
     if least < 1:  # by symmetry, 1 − Pr[noise ≥ 1 − least], which is at least 1/2
         below, above = log_tail(noise, 1 - least)
-        return log1p(-exp(above)), log1p(-exp(below))
+        return log_rest(above), log_rest(below)
     if isinstance(noise, Gaussian):
         return _log_gaussian_tail(float(noise.sigma), least)
     rate = 1 / float(noise.scale)
     exact = -rate * least - log1p(exp(-rate))
     return exact, exact
+
+
+def log_rest(log_part: float) -> float:
+    """ln(1 − e^x)."""
+    return log1p(-exp(log_part))
 
 
 def _log_gaussian_tail(sigma: float, least: int) -> tuple[float, float]:
