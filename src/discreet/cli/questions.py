@@ -252,12 +252,8 @@ def _show_table(answer: Answer, intervals: dict[str, list[Interval]], confidence
     show_table(answer.names, list(zip(*columns, strict=True)), right=right)
     if any(any(ends) for ends in intervals.values()):
         say(printable(f"±          at {confidence * 100:.6g} %, {answer.coverage}"))
-    if answer.cut_off is not None:
-        say(printable(f"limits     {answer.cut_off}"))
-    for moved in answer.moved:
-        say(printable(f"bounds     {moved}"))
-    for name, ends in answer.bounds.items():
-        say(printable(f"bounds     values of {name} were moved into {ends}"))
+    for about, words in answer.tuning:
+        say(printable(f"{about:<11}{words}"))
     for warning in answer.warnings:
         say(printable(f"warning    {warning}"))
 

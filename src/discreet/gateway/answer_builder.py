@@ -19,12 +19,22 @@ from discreet.gateway.answers import (
 )
 from discreet.gateway.outcome import Outcome
 from discreet.gateway.planning import Tuned, tuned
-from discreet.privacy import ComposedEvent
+from discreet.privacy import ComposedEvent, Limits
 from discreet.query import ir
 from discreet.query.estimates import Interval, deviation
 from discreet.query.ir import day_of, moment_of, ordinal
-from discreet.query.planner import Draft, Plan, Request
-from discreet.results import Answer, AnswerColumn, Cost, Ends, Explanation, decimal_kind, decimal_of
+from discreet.query.planner import OUTSIDE, Draft, Plan, Request
+from discreet.results import (
+    Answer,
+    AnswerColumn,
+    Cost,
+    CutOff,
+    Ends,
+    Explanation,
+    decimal_kind,
+    decimal_of,
+    with_cut_off,
+)
 from discreet.tables import MOST_PLACES, Kind
 
 if TYPE_CHECKING:
@@ -40,7 +50,31 @@ def answer_of(found: Tuned, signing: Signing) -> Answer:
     """The answer to one question, with what was asked first."""
     (plan,), (groups,) = found.outcome.plans, found.outcome.groups
     answer = _shown(plan, groups, found.outcome, signing, before=found.before)
-    return replace(answer, cut_off=found.cut_off, moved=found.moved, bounds=found.bounds)
+    return replace(
+        answer,
+        cut_off=found.cut_off,
+        all_rows=_all_rows(plan, answer, found.cut_off),
+        moved=found.moved,
+        bounds=found.bounds,
+    )
+
+
+def _all_rows(plan: Plan, answer: Answer, cut_off: CutOff[Limits] | None) -> Mapping[str, Ends]:
+    """Of each count of all rows, an interval with what limits cut off: it fails where either does.
+
+    How what is cut off is spread over groups isn't known, so there is none of groups.
+    """
+    level = answer.confidence + Fraction(OUTSIDE)
+    if cut_off is None or plan.question.keys or level >= 1:
+        return {}
+    counts = {each.name for each in plan.question.aggregates if str(each) == "count(*)"}
+    columns = [
+        output.name
+        for output in plan.question.outputs
+        if isinstance(output.expr, ir.Released) and output.expr.name in counts
+    ]
+    found = {name: answer.interval(name, level) for name in columns}
+    return {name: with_cut_off(one[0], cut_off) for name, one in found.items() if one}
 
 
 def answers_of(workload: Workload, outcome: Outcome, signing: Signing) -> list[Answer]:

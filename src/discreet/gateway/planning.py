@@ -28,6 +28,7 @@ from discreet.query.estimates import Noise
 from discreet.query.planner import (
     CLASSES,
     ENDS,
+    OUTSIDE,
     SHARE,
     STEPS,
     Auto,
@@ -40,9 +41,12 @@ from discreet.query.planner import (
     choose_noise,
     chosen_for_groups,
     cut_off_by_groups,
+    cut_off_by_rows,
     known,
     make_plan,
+    most_rows,
     moved,
+    moved_by_chosen,
     named,
     rebound,
 )
@@ -238,11 +242,13 @@ def tuned(plan: Plan, ask: Callable[[Plan], Outcome], again: Callable[[Plan, Req
     if not unknown:
         return _limited(plan, ask, again)
     spans = plan.profiles[: 2 * len(unknown)]
-    bounds = _bounds(plan, [(asked, _groups_of(ask(asked))) for asked in spans])
+    bounds, beyond = _bounds(plan, [(asked, _groups_of(ask(asked))) for asked in spans])
     wanted = {**dict(plan.request.bounds), **bounds}
     rest = again(plan, replace(plan.request.left(SHARE), bounds=tuple(sorted(wanted.items()))))
     found = _limited(rest, ask, again) if rest.profiles else Tuned(outcome=ask(rest))
-    return replace(found, bounds=bounds, before=(*spans, *found.before))
+    measured = {one.column for one in found.moved}
+    beyond = [one for one in beyond if one.column not in measured]
+    return replace(found, bounds=bounds, moved=(*found.moved, *beyond), before=(*spans, *found.before))
 
 
 def _limited(plan: Plan, ask: Callable[[Plan], Outcome], again: Callable[[Plan, Request], Plan]) -> Tuned:
@@ -255,7 +261,7 @@ def _limited(plan: Plan, ask: Callable[[Plan], Outcome], again: Callable[[Plan, 
     limits = chosen if plan.request.limits == "auto" else plan.request.limits
     outcome = ask(again(plan, replace(plan.request.left(SHARE), limits=limits, cut_off=False)))
     found = tuple(
-        moved(table, column, _classes(asked, groups, CLASSES), _deviation(asked.levels[0].draft.noises[0]))
+        moved(table, column, _classes(asked, groups, CLASSES), asked.levels[0].draft.noises[0])
         for (table, column), (asked, groups) in zip(bounded, profiles[number:], strict=True)
     )
     return Tuned(outcome=outcome, before=plan.profiles, cut_off=cut_off, moved=found)
@@ -267,15 +273,19 @@ def _groups_of(outcome: Outcome) -> Sequence[Group]:
     return groups
 
 
-def _bounds(plan: Plan, spans: Sequence[tuple[Plan, Sequence[Group]]]) -> Mapping[str, Bounds]:
-    """Bounds for each column, from how many units have their ends in which class."""
-    found = {}
+def _bounds(
+    plan: Plan, spans: Sequence[tuple[Plan, Sequence[Group]]]
+) -> tuple[Mapping[str, Bounds], Sequence[Moved[Bounds]]]:
+    """Bounds for each column, from how many units have their ends in which class; and what they move."""
+    found, beyond = {}, []
     for number, name in enumerate(plan.request.unknown_bounds):
         lows, highs = (_classes(asked, groups, len(ENDS)) for asked, groups in spans[2 * number : 2 * number + 2])
-        _, column = named(plan.dataset.tables, name)
-        scale = _deviation(spans[2 * number][0].levels[0].draft.noises[0])
-        found[name] = bounds_of(lows, highs, scale, price=_price(plan.levels[0].draft), kind=column.kind)
-    return found
+        table, column = named(plan.dataset.tables, name)
+        noise = spans[2 * number][0].levels[0].draft.noises[0]
+        price = _price(plan.levels[0].draft)
+        found[name] = bounds_of(lows, highs, _deviation(noise), price=price, kind=column.kind)
+        beyond.append(moved_by_chosen(f"{table.name}.{column.name}", found[name], lows, highs, noise))
+    return found, beyond
 
 
 def _price(draft: Draft) -> float:
@@ -289,21 +299,26 @@ def _price(draft: Draft) -> float:
 def _cut_off(plan: Plan, profiles: Sequence[tuple[Plan, Sequence[Group]]]) -> CutOff[Limits]:
     """The limits that err least, by what the profiles say, or those in force; and what they cut off."""
     draft = plan.levels[0].draft
-    read = [
-        Profile(tuple(_classes(asked, groups, len(STEPS))), _deviation(asked.levels[0].draft.noises[0]))
-        for asked, groups in profiles
-    ]
-    rows, given = read[-1], draft.limits
+    read = [_profile(asked, groups) for asked, groups in profiles]
+    rows, given, most = read[-1], draft.limits, most_rows(draft.question.source)
     is_auto = plan.request.limits == "auto"
     if given.rows is None or (is_auto and draft.has_private_keys):
         found = chosen_for_groups(read[0], rows) if is_auto else given
-        return cut_off_by_groups(read[0], rows, found)
+        return cut_off_by_groups(read[0], rows, found, most)
     if not is_auto:
-        return rows.cut_off(given.rows, given)
+        return cut_off_by_rows(rows, given.rows, given, most)
     number = prod(len(key.values or ()) for key in draft.keys)
     error = _error_per_row(draft)
     limit = rows.best(lambda candidate: number * error * candidate)
-    return rows.cut_off(limit, Limits(rows=limit, groups=given.groups and _groups(draft, read[0], number)))
+    limits = Limits(rows=limit, groups=given.groups and _groups(draft, read[0], number))
+    return cut_off_by_rows(rows, limit, limits, most)
+
+
+def _profile(asked: Plan, groups: Sequence[Group]) -> Profile:
+    """What was released for a profile, with its noise."""
+    (noise,) = asked.levels[0].draft.noises
+    reach = float(noise.radius(1 - OUTSIDE / len(STEPS)))
+    return Profile(tuple(_classes(asked, groups, len(STEPS))), _deviation(noise), reach)
 
 
 def _groups(draft: Draft, groups: Profile, number: int) -> int:

@@ -19,6 +19,7 @@ from discreet.results.answer_parts import (
     decimal_of,
     prospect,
     state_in_words,
+    with_cut_off,
 )
 from discreet.results.signatures import (
     PublicKey,
@@ -58,5 +59,6 @@ __all__ = [
     "to_csv",
     "verify_certificate",
     "verify_head",
+    "with_cut_off",
     "with_ends",
 ]

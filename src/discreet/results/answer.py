@@ -23,6 +23,7 @@ from discreet.results.answer_parts import (
     Ends,
     Intervals,
     Moved,
+    all_rows_in_words,
     arrow_table,
     cell_text,
     decimal_of,
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
 
 _PROMPT = 40
 """How many lines, or rows, of an answer are shown at a prompt."""
+
+
+_CUT_OFF = ("share", "least", "most", "limits")
+_MOVED = ("column", "bounds", "share", "far", "margin")
+"""What is written of each in JSON, in order."""
 
 
 class Signer(Protocol):
@@ -95,6 +101,8 @@ class Answer:
         origin: the entries that it follows from, where it was worked out from other answers; empty where it was
             released for this question.
         cut_off: what limits cut off, where it was measured.
+        all_rows: of a count of rows, by column, where what limits cut off was measured: an interval that has it in it,
+            at the confidence at which errors were announced.
         moved: what bounds move, by column, where it was measured.
         bounds: of columns, where they were chosen privately; in words, where the answer was read from JSON.
         warnings: what in the question may not mean what it was meant to, and what isn't measured, in plain sentences.
@@ -116,6 +124,7 @@ class Answer:
     reused: bool
     origin: tuple[int, ...] = ()
     cut_off: CutOff[Any] | None = None
+    all_rows: Mapping[str, Ends] = field(default_factory=dict)
     moved: tuple[Moved[Any], ...] = ()
     bounds: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -250,8 +259,9 @@ class Answer:
             entry=int(data["entry"]),
             reused=bool(data["reused"]),
             origin=tuple(map(int, data["origin"])),
-            cut_off=None if cut_off is None else CutOff(**cut_off),
-            moved=tuple(Moved(**each) for each in data.get("moved", ())),
+            cut_off=None if cut_off is None else CutOff(*(cut_off[name] for name in _CUT_OFF)),
+            all_rows={name: _ends_from_json(ends, kinds[name]) for name, ends in data.get("all_rows", {}).items()},
+            moved=tuple(Moved(*(each[name] for name in _MOVED)) for each in data.get("moved", ())),
             bounds={name: str(ends) for name, ends in data.get("bounds", {}).items()},
             warnings=tuple(map(str, data.get("warnings", ()))),
             signer=None if signature is None else _Signed(dict(signature)),
@@ -261,15 +271,15 @@ class Answer:
         """Warnings, and what was chosen or measured privately, as JSON-ready data; nothing, if there are none."""
         found: dict[str, Any] = {"warnings": list(self.warnings)} if self.warnings else {}
         if self.cut_off is not None:
-            one = self.cut_off
-            found["cut_off"] = {"share": one.share, "margin": one.margin, "limits": str(one.limits)}
+            found["cut_off"] = _in_json(self.cut_off, _CUT_OFF, "limits")
+        if self.all_rows:
+            found["all_rows"] = {name: _to_json(ends) for name, ends in self.all_rows.items()}
         if self.moved:
-            names = ("column", "share", "far", "margin")
-            found["moved"] = [
-                {name: getattr(each, name) for name in names} | {"bounds": str(each.bounds)} for each in self.moved
-            ]
+            found["moved"] = [_in_json(each, _MOVED, "bounds") for each in self.moved]
         if self.bounds:
             found["bounds"] = {name: str(ends) for name, ends in self.bounds.items()}
+        if self.tuning:
+            found["tuning"] = [list(each) for each in self.tuning]
         return found
 
     def to_arrow(self) -> pa.Table:
@@ -301,14 +311,23 @@ class Answer:
             for row in rows[:_PROMPT]
         )
         notes = [str(self.cost)] + ([f"{len(rows):,} rows, of which {_PROMPT} are shown"] if rows[_PROMPT:] else [])
+        notes += [words for _, words in self.tuning]
         return f"<table><tr>{head}</tr>{body}</table><p>{escape('; '.join((*notes, *self.warnings)))}</p>"
 
     def __str__(self) -> str:
         """A table, each noisy value with its interval at the announced confidence."""
         table = text_table(self.columns, {name: self.interval(name) for name in self.names})
-        notes = [str(each) for each in (self.cut_off, *self.moved) if each is not None]
-        notes += [f"values of {name} were moved into {bounds}" for name, bounds in self.bounds.items()]
+        notes = [words for _, words in self.tuning]
         return "\n".join([table, *notes, *(f"warning: {each}" for each in self.warnings)])
+
+    @property
+    def tuning(self) -> tuple[tuple[str, str], ...]:
+        """What was measured or chosen privately beside the answer, in words, each with what it is about."""
+        limits = [] if self.cut_off is None else [str(self.cut_off)]
+        limits += [all_rows_in_words(name, ends) for name, ends in self.all_rows.items()]
+        bounds = [str(each) for each in self.moved]
+        bounds += [f"values of {name} were moved into {ends}" for name, ends in self.bounds.items()]
+        return (*(("limits", each) for each in limits), *(("bounds", each) for each in bounds))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -346,6 +365,12 @@ class Explanation(Answer):
     def __str__(self) -> str:
         """The plan in words."""
         return "\n".join(self["plan"])
+
+
+def _in_json(measured: CutOff[Any] | Moved[Any], names: Sequence[str], words: str) -> dict[str, Any]:
+    """What was measured as JSON-ready data, with what it is about in words."""
+    values = {name: getattr(measured, name) for name in names}
+    return {**values, words: str(values[words])}
 
 
 def _to_json(value: Any) -> Any:  # noqa: ANN401 — a value, or a list of them

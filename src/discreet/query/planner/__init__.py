@@ -10,14 +10,24 @@ from discreet.query.planner.accuracy import worst_error
 from discreet.query.planner.bounds_profile import (
     CLASSES,
     ENDS,
+    OUTSIDE,
     bounded_columns,
     bounds_of,
     known,
     moved,
+    moved_by_chosen,
     named,
     rebound,
 )
-from discreet.query.planner.contribution_profile import SHARE, STEPS, Profile, chosen_for_groups, cut_off_by_groups
+from discreet.query.planner.contribution_profile import (
+    SHARE,
+    STEPS,
+    Profile,
+    chosen_for_groups,
+    cut_off_by_groups,
+    cut_off_by_rows,
+    most_rows,
+)
 from discreet.query.planner.expression_sensitivity import sensitivity
 from discreet.query.planner.noise_calibration import NoiseChoice, choose_noise
 from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan
@@ -29,6 +39,7 @@ __all__ = [
     "CLASSES",
     "CONFIDENCE",
     "ENDS",
+    "OUTSIDE",
     "SHARE",
     "STEPS",
     "Accuracy",
@@ -47,9 +58,12 @@ __all__ = [
     "chosen_for_groups",
     "cost_to_dict",
     "cut_off_by_groups",
+    "cut_off_by_rows",
     "known",
     "make_plan",
+    "most_rows",
     "moved",
+    "moved_by_chosen",
     "named",
     "rebound",
     "sensitivity",

@@ -13,13 +13,14 @@ the whole table, so that it serves all later questions about the column for noth
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, floor, sqrt
+from math import ceil, floor
 
 from discreet.errors import InvalidArgument, UnknownColumn
 from discreet.privacy import Bounds
 from discreet.query import ir
+from discreet.query.estimates import Noise, can_be_summed
 from discreet.query.ir import call, column_type, literal
 from discreet.results import Moved
 from discreet.tables import Column, Kind, Table, owner_of
@@ -34,6 +35,9 @@ WIDEST = Bounds(min(ENDS), max(ENDS))
 _SEEN = 12
 """A class with fewer units than this many noise scales is taken to be empty. There are more of them than in a profile,
 and one far out that looks full for nothing would spoil the bounds: the chance is below 1 in 1,000 at either end."""
+
+OUTSIDE = 1e-4
+"""In which share of all draws noise may reach farther than what is said of a profile allows for."""
 
 _ALIAS = "\x00span"
 """No question can spell it."""
@@ -261,19 +265,81 @@ def clamping_question(tables: Sequence[Table], table: Table, column: Column) -> 
     return classes(source, conditions, f"the moved {table.name}.{column.name}, for bounds"), tables
 
 
-def moved(table: Table, column: Column, counts: Sequence[int], scale: float) -> Moved[Bounds]:
+def moved(table: Table, column: Column, counts: Sequence[int], noise: Noise) -> Moved[Bounds]:
     """What bounds move.
 
     Args:
         table: that of the column.
         column: with its bounds.
         counts: how many units are in each of the classes, noise included.
-        scale: of the noise.
+        noise: in each of them.
     """
     lo, hi = _ends(column)
-    total = max(sum(counts[1:]), 1.0)
-    share, far = (min(max(sum(some) / total, 0.0), 1.0) for some in (counts[2:], counts[4:]))
-    return Moved(f"{table.name}.{column.name}", Bounds(lo, hi), share, far, min(2 * scale * sqrt(2 * 3) / total, 1.0))
+    units = [_Units(sum(some), _reach(noise, len(some))) for some in (counts[1:], counts[2:], counts[4:])]
+    return _moved(f"{table.name}.{column.name}", Bounds(lo, hi), *units)
+
+
+def moved_by_chosen(
+    name: str, bounds: Bounds, lows: Sequence[int], highs: Sequence[int], noise: Noise
+) -> Moved[Bounds]:
+    """What bounds move that were chosen by these classes: of units whose ends lie beyond, as far as classes tell.
+
+    Args:
+        name: of the column, with its table.
+        bounds: that were chosen.
+        lows: how many units have their least value in each class, from the greatest end down.
+        highs: how many have their greatest value in each class, from the least end up.
+        noise: in each class.
+    """
+    lo, hi = Fraction(bounds.lo), Fraction(bounds.hi)  # type: ignore[arg-type]  # numbers, as `bounds_of` made them
+    some = [
+        [
+            held
+            for counts, end in ((highs, hi + far), (lows, far - lo))
+            for last, held in zip(ENDS, counts, strict=True)
+            if last > end
+        ]
+        for far in (Fraction(0), hi - lo)
+    ]
+    return _moved(name, bounds, *(_Units(sum(each), _reach(noise, len(each))) for each in (highs, *some)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Units:
+    """How many units there are of some kind.
+
+    Args:
+        seen: the noisy number.
+        reach: how far noise reaches in it.
+    """
+
+    seen: int
+    reach: float
+
+    def margin(self, share: float, whole: _Units) -> float:
+        """By how much the share of these in all may be off.
+
+        If s of t are seen, S and T are there, and r and r′ are how far noise reaches, s/t − S/T is the sum of
+        (s − S)/t and S/T·(T − t)/t, so it is at most r/t + S/T·r′/t in size.
+        """
+        total = max(whole.seen, 1.0)
+        most = min((self.seen + self.reach) / max(whole.seen - whole.reach, 1.0), 1.0)
+        return min((self.reach + max(most, share) * whole.reach) / total, 1.0)
+
+
+def _moved(name: str, bounds: Bounds, whole: _Units, beyond: _Units, far: _Units) -> Moved[Bounds]:
+    """What bounds move, of all units, those that are moved, and those that are moved far."""
+    total = max(whole.seen, 1.0)
+    one, other = (min(max(each.seen / total, 0.0), 1.0) for each in (beyond, far))
+    return Moved(name, bounds, one, other, max(beyond.margin(one, whole), far.margin(other, whole)))
+
+
+def _reach(noise: Noise, number: int) -> float:
+    """How far a sum of so many noises reaches, at the most, but for `OUTSIDE` of all draws."""
+    outside = OUTSIDE / 3  # of all units, of those that are moved, and of those that are moved far
+    if number and can_be_summed(noise.mechanism, number):
+        return float(replace(noise, number=number).radius(1 - outside))
+    return number * float(noise.radius(1 - outside / number)) if number else 0.0
 
 
 def _ends(column: Column) -> tuple[Fraction, Fraction]:

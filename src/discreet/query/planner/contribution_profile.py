@@ -9,10 +9,10 @@ the offer; what is read off it is post-processing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import sqrt
+from typing import TypeAlias
 
 from discreet.errors import Hint, Unsupported
 from discreet.privacy import Limits
@@ -39,6 +39,14 @@ _KEPT = 0.8
 
 _SINGLE = 1.5
 """Rows of a unit in one group, on average, below which one is the limit."""
+
+_FIRSTS = (1, *(step + 1 for step in STEPS[:-1]))
+"""The classes begin at these numbers of rows."""
+
+Keeps: TypeAlias = Callable[[int], tuple[float, float]]
+"""From how much a unit contributes to how much of it limits leave, at the least and at the most."""
+
+_HALVINGS = 40
 
 _ALIAS = "\x00profile"
 """No question can spell it."""
@@ -93,6 +101,15 @@ def profiled_groups(question: ir.Question) -> ir.Question:
     return _classes(question, ir.PerUnit(pairs, _ALIAS, (), (_counted(None),), single=True))
 
 
+def most_rows(source: ir.Relation) -> int | None:
+    """How many rows of one unit a relation has at the most, by what is declared; None where nothing bounds it.
+
+    What limits cut off has an upper end only where this is known: a single unit, which no private profile shows, may
+    have all rows but a few.
+    """
+    return 1 if has_one_row(source) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
     """How many units contribute how much, as it was released.
@@ -100,10 +117,12 @@ class Profile:
     Args:
         units: per class of `STEPS`, in order; noise included.
         scale: of the noise.
+        reach: how far the noise reaches in any class, but for `OUTSIDE` of all draws.
     """
 
     units: tuple[int, ...]
     scale: float
+    reach: float
 
     def total(self) -> float:
         """How much all units contribute."""
@@ -113,38 +132,29 @@ class Profile:
         """What a limit cuts off."""
         return self._sum(lambda size: max(size - limit, 0))
 
-    def cut_off(self, limit: int, limits: Limits) -> CutOff[Limits]:
-        """What a limit cuts off, as a share, with its margin.
+    def share(self, limit: int) -> float:
+        """Which share a limit cuts off of what is seen: classes that noise alone may fill don't count."""
+        return min(self.surplus(limit) / max(self.total(), 1.0), 1.0)
 
-        The margin holds three doubts: noise, how large units are within their classes, and units beyond the limit that
-        are too few to be seen, which are taken to be in the first class where they would hide.
+    def between(self, keeps: Keeps, most: int | None) -> tuple[float, float | None]:
+        """The least and the greatest share that limits can cut off, but for `OUTSIDE` of all draws.
+
+        In each class there are as many units as noise leaves possible, of any size in the class.
+
+        Args:
+            keeps: how much is left of what a unit of some size contributes, at the least and at the most.
+            most: how much a unit contributes at the most; None where nothing bounds it, nor the share then.
         """
-        total, surplus = max(self.total(), 1.0), self.surplus(limit)
-        share = min(surplus / total, 1.0)
-        noise = sqrt(sum(2 * (self.scale * max(size - limit, 0)) ** 2 for size, _ in self._seen()))
-        hidden = [(size, units) for size, units in self._classes() if size > limit and units <= _SEEN * self.scale]
-        tail = max(sum(units for _, units in hidden), 0) + 2 * self.scale * sqrt(2 * len(hidden))
-        unseen = tail * min((size - limit for size, _ in hidden), default=0)
-        least, most = self._extremes(limit)
-        within = max(most - share, share - least)
-        return CutOff(share, within + (2 * noise + unseen) / total, limits)
+        spans = list(self._possible(most))
+        least = _least_share(spans, lambda size: max(size - keeps(size)[1], 0.0))
+        return least, None if most is None else 1 - _least_share(spans, lambda size: min(keeps(size)[0], size))
 
-    def _extremes(self, limit: int) -> tuple[float, float]:
-        """The least and the greatest share that a limit can cut off of units in the classes where they are seen.
-
-        Of units beyond the limit a larger one loses a larger share; others lose nothing, and only add to the whole. So
-        the ends of classes decide, and the limit itself in the one that it divides.
-        """
-
-        def share(size_of: Callable[[int, int], int]) -> float:
-            sizes = [(size_of(first, last), units) for first, last, units in self._spans()]
-            total = sum(units * size for size, units in sizes)
-            return min(sum(units * max(size - limit, 0) for size, units in sizes) / max(total, 1), 1.0)
-
-        least = share(lambda first, last: max(first, min(limit, last)))
-        divided_too = share(lambda first, last: last if last > limit else first)
-        divided_not = share(lambda first, last: last if first > limit else first)
-        return least, max(divided_too, divided_not)
+    def _possible(self, most: int | None) -> Iterator[_Span]:
+        """What there may be in each class."""
+        for first, last, seen in zip(_FIRSTS, STEPS, self.units, strict=True):
+            if most is None or first <= most:
+                fewest, greatest = (max(seen + sign * self.reach, 0.0) for sign in (-1, 1))
+                yield _Span(first, last if most is None else min(last, most), fewest, greatest)
 
     def best(self, error: Callable[[int], float]) -> int:
         """The limit whose noise and surplus together are least.
@@ -164,18 +174,58 @@ class Profile:
 
     def _seen(self) -> list[tuple[float, int]]:
         """The middle of each class that surely isn't empty, with its units."""
-        return [((first + last) / 2, units) for first, last, units in self._spans()]
+        sizes = zip(_FIRSTS, STEPS, self.units, strict=True)
+        return [((first + last) / 2, units) for first, last, units in sizes if units > _SEEN * self.scale]
 
-    def _spans(self) -> list[tuple[int, int, int]]:
-        """The least and the greatest size in each class that surely isn't empty, with its units."""
-        firsts = (1, *(step + 1 for step in STEPS[:-1]))
-        return [one for one in zip(firsts, STEPS, self.units, strict=True) if one[2] > _SEEN * self.scale]
 
-    def _classes(self) -> list[tuple[float, int]]:
-        """The middle of each class, with its units."""
-        firsts = [0, *STEPS[:-1]]
-        middles = [(first + 1 + last) / 2 for first, last in zip(firsts, STEPS, strict=True)]
-        return list(zip(middles, self.units, strict=True))
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """A class of units, as far as noise tells.
+
+    Args:
+        first: what one contributes at the least.
+        last: what one contributes at the most.
+        fewest: how many units there are at the least.
+        most: how many there are at the most.
+    """
+
+    first: int
+    last: int
+    fewest: float
+    most: float
+
+    def turn(self, part: Callable[[int], float]) -> int:
+        """The largest size of which nothing is such a part; the least one, if there is none."""
+        low, high = self.first, self.last
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if part(middle) <= 0 else (low, middle - 1)
+        return low
+
+
+def _least_share(spans: Sequence[_Span], part: Callable[[int], float]) -> float:
+    """The least that parts of what units contribute can be of all that they contribute.
+
+    A share λ is possible if the sum of part − λ·size can be 0 or less: of units of the sizes, and as many of them, as
+    make it least.
+
+    Args:
+        spans: classes of units.
+        part: by what a unit contributes; but for where it turns from nothing, it bends downwards or not at all.
+    """
+    pairs = [(span, [(part(size), size) for size in {span.first, span.turn(part), span.last}]) for span in spans]
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        share = (low + high) / 2
+        least = [(span, min(lost - share * size for lost, size in sizes)) for span, sizes in pairs]
+        is_possible = sum(each * (span.fewest if each > 0 else span.most) for span, each in least) <= 0
+        low, high = (low, share) if is_possible else (share, high)
+    return low
+
+
+def cut_off_by_rows(rows: Profile, limit: int, limits: Limits, most: int | None) -> CutOff[Limits]:
+    """What a limit on rows in all cuts off."""
+    return CutOff(rows.share(limit), *rows.between(lambda size: (min(size, limit),) * 2, most), limits)
 
 
 def chosen_for_groups(groups: Profile, rows: Profile) -> Limits:
@@ -188,14 +238,17 @@ def chosen_for_groups(groups: Profile, rows: Profile) -> Limits:
     return Limits(groups=groups.keeping(_KEPT), rows_per_group=1 if average < _SINGLE else round(2 * average))
 
 
-def cut_off_by_groups(groups: Profile, rows: Profile, limits: Limits) -> CutOff[Limits]:
+def cut_off_by_groups(groups: Profile, rows: Profile, limits: Limits, most: int | None) -> CutOff[Limits]:
     """What limits on groups and rows in each cut off.
 
-    How rows are spread over a unit's groups isn't known, so the second part is as if it were evenly.
+    How rows are spread over a unit's groups isn't known, so the estimate is as if it were evenly. For the ends, they
+    are spread so that nothing is cut off up to groups times rows; or all in one group, or each in a group of its own.
     """
-    among = groups.cut_off(limits.groups or 1, limits)
-    within = max(0.0, 1 - (limits.rows_per_group or 1) / _average(groups, rows))
-    return CutOff(1 - (1 - among.share) * (1 - within), among.margin + within / 10, limits)
+    among, within = limits.groups or 1, limits.rows_per_group or 1
+    share = 1 - (1 - groups.share(among)) * min(within / _average(groups, rows), 1.0)
+    return CutOff(
+        share, *rows.between(lambda size: (min(size, among, within), min(size, among * within)), most), limits
+    )
 
 
 def _average(groups: Profile, rows: Profile) -> float:
