@@ -33,6 +33,8 @@ from discreet.anonymity.models import (
     RecursiveDiversity,
 )
 from discreet.anonymity.risk import population_uniqueness, special_uniques
+from discreet.anonymity.words import say_whose
+from discreet.attacks.attack_setup import Terms, set_up
 from discreet.errors import InvalidArgument, SchemaMismatch
 from support.examples import examples
 
@@ -211,6 +213,54 @@ def test_which_columns_repeat() -> None:
     assert not repeated(read({"patient_id": [1, 2], "age": [1, 1]}))
     assert [each.column for each in repeated(read({"code": ["x", "x"]}), ["code"])] == ["code"]
     assert not repeated(read({"patient_id": [1, 1], "age": [1, 1]}, unit="patient_id"))
+
+
+def policies() -> dict[str, object]:
+    """Three years of each of 400 policies, under names that say nothing; two columns are the policy's."""
+    rng = np.random.default_rng()
+    whose = np.repeat(np.arange(400), 3)
+    return {
+        "k1": rng.permutation(400)[whose] + 10_000,
+        "k2": rng.integers(6, size=400)[whose],
+        "k3": rng.integers(5, size=400)[whose],
+        "k4": rng.integers(3, size=1_200),
+    }
+
+
+def test_numbers_of_people_are_known_whatever_they_are_called() -> None:
+    """The report says so, the release and the attack too; the column isn't released, and `unit=()` settles it."""
+    table = policies()
+    report = assess(table, quasi_identifiers=["k2", "k3"], sensitive=["k4"])
+    [one] = report.repeated
+    assert (report.k, one.column, one.values, one.rows, one.fixes) == (None, "k1", 400, 1_200, ("k2", "k3"))
+    assert "k1 has 400 values in 1,200 rows, and as those of one agree on k2 and k3" in " ".join(str(report).split())
+    assert report.advice[0].startswith("Say whose a row is (--unit k1, in Python")
+    guessed = assess(table)
+    assert (guessed.identifying, guessed.k) == (("k1",), None)
+    assert anonymize(table, quasi_identifiers=["k2", "k3"], models=[KAnonymity(2)]).repeated == report.repeated
+    assert assess(table, unit="k1", quasi_identifiers=["k2", "k3"]).repeated == ()
+    assert assess(table, unit=(), quasi_identifiers=["k2", "k3"]).k is not None
+    with set_up(table, Terms(on=("k2", "k3"), sensitive="k4")) as setup:
+        assert setup.repeated == report.repeated
+
+
+def test_all_who_rows_may_be_of_are_offered_but_no_names() -> None:
+    """The finest first, with how many there are; two people may have one name."""
+    rows = np.arange(600)
+    table = {"household_id": rows // 6, "name": [f"Kim {n // 4}" for n in rows], "patient_id": rows // 3, "x": rows % 7}
+    offered = say_whose(repeated(read(table)))
+    assert offered.startswith("Say whose a row is (--unit patient_id for 200 units, or --unit household_id for 100;")
+    assert "name" not in offered
+    nameless = say_whose(repeated(read({"name": table["name"], "x": table["x"]})))
+    assert "Two people may have one name" in nameless
+    assert "--unit name" not in nameless
+
+
+def test_a_number_of_people_that_never_repeats_settles_whose_rows_with_one_name_are() -> None:
+    """Whoever has a number of their own is one person; the number of a row isn't that."""
+    names = ["Ann", "Ann", "Kim"]
+    assert not repeated(read({"patient_id": [1, 2, 3], "name": names}))
+    assert [each.column for each in repeated(read({"id": [1, 2, 3], "name": names}))] == ["name"]
 
 
 def test_what_suppression_takes_where_units_are_in_several_classes() -> None:

@@ -12,11 +12,12 @@ import numpy as np
 from discreet.anonymity.columns import Coded
 from discreet.anonymity.hierarchies.texts import are_whole, is_number, is_time, present, spelled_dates
 from discreet.anonymity.records import Records, read
-from discreet.anonymity.words import Repeated
+from discreet.anonymity.words import OF_SOMEBODY, Repeated
 from discreet.errors import InvalidArgument, SchemaMismatch
 from discreet.tables import Column, Kind
 from discreet.tables.content import NAMES, NOTES, ColumnContent, Content, content_of
-from discreet.tables.proposals import joined, knowledge, plain, rank_of_id, without_owner
+from discreet.tables.proposals import is_number_of_a_person, joined, knowledge, plain, rank_of_id, without_owner
+from discreet.tables.unit_candidates import UnitCandidate, unit_candidates
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -132,7 +133,9 @@ def guess_attributes(table: object) -> tuple[AttributeGuess, ...]:
         shoe: quasi-identifying, nothing shows that nobody else knows it (33.3% of rows unique)
         disease: sensitive, by its name others must not learn it (0.0% of rows unique)
     """
-    return tuple(_guess(column) for column in read(table).columns.values())
+    records = read(table)
+    numbers = {each.column for each in candidates_of(records)}
+    return tuple(_guess(column, is_number=name in numbers) for name, column in records.columns.items())
 
 
 def confirm(
@@ -171,7 +174,10 @@ def confirm(
 
 
 def repeated(records: Records, identifying: Sequence[str] = ()) -> tuple[Repeated, ...]:
-    """The columns that identify and repeat: rows may then be people's, several of each.
+    """The columns that identify and repeat: rows may then be people's, several of each; those with most values first.
+
+    They are told by how the others depend on them (see `discreet.tables.unit_candidates`), by their names and by what
+    they hold.
 
     Args:
         records: the table.
@@ -179,29 +185,43 @@ def repeated(records: Records, identifying: Sequence[str] = ()) -> tuple[Repeate
 
     Returns:
         None if the table is counted by unit. Names of people aren't among them where another column shows that every
-        row is somebody else's, such as an e-mail address: two people may have one name.
+        row is somebody else's, such as an e-mail address or a patient's number: two people may have one name.
 
     Examples:
         >>> repeated(read({"patient_id": [7, 9, 7], "age": [40, 40, 40]}))
-        (Repeated(column='patient_id', values=2, rows=3),)
+        (Repeated(column='patient_id', values=2, rows=3, fixes=(), is_name=False),)
     """
     if records.units is not None:
         return ()
+    fixes = {each.column: each.fixes for each in candidates_of(records)}
     found: list[Repeated] = []
-    names, everybody_once = set(), False
+    everybody_once = False
     for name, column in records.columns.items():
-        why = identifies(name, _stored(present(column)))
-        if why is None and (name not in identifying or _merely_mentions(column)):
+        kind = stored_kind(present(column))
+        why = identifies(name, kind)
+        if name not in fixes and why is None and (name not in identifying or _merely_mentions(column)):
             continue
         values = column.size - column.has_missing
         rows = column.rows - (int(column.counts()[-1]) if column.has_missing else 0)
         if rows > values:
-            found.append(Repeated(column=name, values=values, rows=rows))
-        if why is not None and why.endswith(A_NAME):
-            names.add(name)
-        elif why is not None and why.endswith(A_PERSON):
-            everybody_once |= values == column.rows
-    return tuple(each for each in found if not (everybody_once and each.column in names))
+            is_name = why.endswith(A_NAME) if why else _mostly_names(column)
+            found.append(Repeated(column=name, values=values, rows=rows, fixes=fixes.get(name, ()), is_name=is_name))
+        is_persons = is_number_of_a_person(Column(name=name, kind=kind)) or (why is not None and why.endswith(A_PERSON))
+        everybody_once |= is_persons and values == column.rows
+    kept = (each for each in found if not (everybody_once and each.is_name and not each.fixes))
+    return tuple(sorted(kept, key=lambda each: -each.values))
+
+
+def candidates_of(records: Records) -> tuple[UnitCandidate, ...]:
+    """The columns that look like numbers of people, households or firms by how the others depend on them."""
+    kinds = {name: stored_kind(present(column)) for name, column in records.columns.items()}
+    return unit_candidates(records.columns, kinds)
+
+
+def _mostly_names(column: Coded) -> bool:
+    """Whether what a column holds are names of people."""
+    held = content_of(present(column), column.counts()[: column.size - column.has_missing]).identifying
+    return any(each.what == NAMES and each.share >= _KEY for each in held)
 
 
 def _merely_mentions(column: Coded) -> bool:
@@ -210,12 +230,12 @@ def _merely_mentions(column: Coded) -> bool:
     return bool(held) and not any(each.share >= _KEY and each.what not in {NAMES, NOTES} for each in held)
 
 
-def _guess(column: Coded) -> AttributeGuess:
-    """The guess for one column."""
+def _guess(column: Coded, *, is_number: bool) -> AttributeGuess:
+    """The guess for one column; `is_number`: it looks like the number of somebody with several rows."""
     counts = column.counts()
     held = column.size - column.has_missing
     content = content_of(present(column), counts[:held])
-    kind, reason = _kind(column, content, once=bool(np.all(counts[:held] == 1)))
+    kind, reason = _kind(column, content, once=bool(np.all(counts[:held] == 1)), is_number=is_number)
     return AttributeGuess(
         column=column.name,
         kind=kind,
@@ -237,9 +257,9 @@ def told_by_content(column: str, content: ColumnContent) -> tuple[Content, ...]:
     return tuple(each for each in content.identifying if each.what != NAMES or not may_be_known(column))
 
 
-def _kind(column: Coded, content: ColumnContent, *, once: bool) -> tuple[AttributeKind, str]:
+def _kind(column: Coded, content: ColumnContent, *, once: bool, is_number: bool) -> tuple[AttributeKind, str]:
     """The kind and why; `once`: no value but the missing one is in two rows. The first rule that speaks decides."""
-    stored = _stored(present(column))
+    stored = stored_kind(present(column))
     why = identifies(column.name, stored)
     sensitive = is_sensitive(column.name)
     held = [each for each in told_by_content(column.name, content) if not (sensitive and each.what == NOTES)]
@@ -252,13 +272,14 @@ def _kind(column: Coded, content: ColumnContent, *, once: bool) -> tuple[Attribu
         (column.size <= 1, AttributeKind.INSENSITIVE, "it has no two values, so it tells nobody apart"),
         (stored.is_time, quasi, "others may know dates"),
         (may_be_known(column.name), quasi, "by its name others may know it"),
+        (is_number, AttributeKind.IDENTIFYING, f"by what its rows have in common it looks like {OF_SOMEBODY}"),
         (alone, AttributeKind.IDENTIFYING, "no two rows share a value, as with a name or a number"),
         (True, quasi, "nothing shows that nobody else knows it"),
     )
     return next((kind, reason) for holds, kind, reason in rules if holds)
 
 
-def _stored(values: pa.Array) -> Kind:
+def stored_kind(values: pa.Array) -> Kind:
     """What a column's values, without a missing one, are: as they are stored, or as they read.
 
     Whole numbers stay whole where a missing value made floats of them; texts such as 9/7/1967 are dates, and so are

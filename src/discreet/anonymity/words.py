@@ -87,6 +87,11 @@ def listed(names: Sequence[str]) -> str:
 # ── Whose the rows are ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+OF_SOMEBODY = "the number of a person, household or firm"
+_TOLD = 3
+"""So many columns are told in a sentence."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeated:
     """A column that identifies, and yet has values that several rows share: rows may be people's, several of each.
@@ -95,23 +100,50 @@ class Repeated:
         column: its name.
         values: how many different ones it has, without a missing one.
         rows: how many rows have one.
+        fixes: columns on which the rows of one value agree, if that shows that it says whose they are.
+        is_name: whether its values are names of people, which two of them may share.
 
     Examples:
         >>> print(Repeated(column="patient_id", values=2_000, rows=12_000))
         patient_id has 2,000 values in 12,000 rows
+        >>> str(Repeated(column="x7", values=20, rows=60, fixes=("age", "car"))).partition(", it looks like ")[0]
+        'x7 has 20 values in 60 rows, and as those of one agree on age and car'
     """
 
     column: str
     values: int
     rows: int
+    fixes: tuple[str, ...] = ()
+    is_name: bool = False
 
     def to_dict(self) -> dict[str, object]:
         """The figures as JSON-ready data."""
-        return {"column": self.column, "values": self.values, "rows": self.rows}
+        return {
+            "column": self.column,
+            "values": self.values,
+            "rows": self.rows,
+            "fixes": list(self.fixes),
+            "is_name": self.is_name,
+        }
 
     def __str__(self) -> str:
         """The figures in words."""
-        return f"{self.column} has {self.values:,} values in {self.rows:,} rows"
+        counted = f"{self.column} has {self.values:,} values in {self.rows:,} rows"
+        if not self.fixes:
+            return counted
+        like = "names" if self.is_name else OF_SOMEBODY
+        return f"{counted}, and as those of one agree on {some_of(self.fixes)}, it looks like {like}"
+
+
+def some_of(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are.
+
+    Examples:
+        >>> some_of(["a", "b", "c", "d", "e"])
+        'a, b, c and 2 more'
+    """
+    more = len(names) - _TOLD
+    return listed(names) if more <= 0 else f"{', '.join(names[:_TOLD])} and {more:,} more"
 
 
 def rows_counted(repeated: Sequence[Repeated], so: str = "there is no verdict") -> str:
@@ -121,18 +153,31 @@ def rows_counted(repeated: Sequence[Repeated], so: str = "there is no verdict") 
         >>> rows_counted([Repeated(column="patient_id", values=2, rows=3)])
         'Rows were counted, not people: patient_id has 2 values in 3 rows. So there is no verdict.'
     """
-    return f"Rows were counted, not people: {', and '.join(map(str, repeated))}. So {so}."
+    more = len(repeated) - _TOLD
+    told = "; ".join(map(str, repeated[:_TOLD])) + (f"; and so with {more:,} more" if more > 0 else "")
+    return f"Rows were counted, not people: {told}. So {so}."
 
 
 def say_whose(repeated: Sequence[Repeated]) -> str:
-    """What to say so that there is one.
+    """What to say so that there is one: all columns that may say whose a row is, the finest first; names never do.
 
     Examples:
         >>> say_whose([Repeated(column="id", values=2, rows=3)]).partition(",")[0]
         'Say whose a row is (--unit id'
+        >>> people, houses = (Repeated(column=name, values=n, rows=9) for name, n in (("pid", 5), ("hid", 2)))
+        >>> say_whose([houses, people]).partition(";")[0]
+        'Say whose a row is (--unit pid for 5 units, or --unit hid for 2'
     """
-    name = min(repeated, key=lambda each: each.values).column
-    return (
-        f'Say whose a row is (--unit {name}, in Python unit="{name}"), or that each is somebody else\'s '
-        "(--rows-are-people, unit=())."
-    )
+    numbers = sorted((each for each in repeated if not each.is_name), key=lambda each: -each.values)
+    alone = "that each is somebody else's (--rows-are-people, unit=())."
+    if not numbers:
+        return (
+            "Two people may have one name, so that names can't say whose a row is: give everybody a number, and name "
+            f"its column (--unit COLUMN, in Python unit=…), or say {alone}"
+        )
+    first = numbers[0].column
+    ways = f"--unit {first}"
+    if numbers[1:]:
+        others = "".join(f", or --unit {each.column} for {each.values:,}" for each in numbers[1:])
+        ways = f"--unit {first} for {numbers[0].values:,} units{others}"
+    return f'Say whose a row is ({ways}{";" if numbers[1:] else ","} in Python unit="{first}"), or {alone}'

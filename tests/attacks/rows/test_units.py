@@ -303,7 +303,8 @@ def test_an_unnamed_unit_is_noted() -> None:
     assert "--unit patient_id" in second
     assert "50 % of rows" in str(found)
     assert found.to_dict()["note"] == first
-    assert found.to_dict()["repeated"] == [{"column": "patient_id", "values": 2, "rows": 6}]
+    [one] = found.to_dict()["repeated"]
+    assert (one["column"], one["values"], one["rows"]) == ("patient_id", 2, 6)
     for unit in ("patient_id", ()):
         said = attack("linkage", TWICE_THREE, unit=unit, **terms)
         assert said.note is None

@@ -230,6 +230,18 @@ def rank_of_id(column: Column) -> int | None:
     return len(owners) + others.index(word) if word in others else None
 
 
+def is_number_of_a_person(column: Column) -> bool:
+    """Whether a column's name says that it holds numbers of people; not of households or accounts, nor just an id.
+
+    Examples:
+        >>> [is_number_of_a_person(Column(name=name, kind=Kind.TEXT)) for name in ("patient_id", "household_id", "id")]
+        [True, False, False]
+    """
+    rank, owners = rank_of_id(column), len(OWNERS.split())
+    of_people = len(PEOPLE.split())
+    return rank is not None and (rank < of_people or owners <= rank < owners + len(_OFFICIAL.split()))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableNames:
     """A table as far as its names tell.

@@ -1,0 +1,265 @@
+"""Unit candidates: columns that may say whose a row is, told by how they bear on the others, never by their names.
+
+A table of visits, of members of households or of the years of policies repeats what is true of its people: all rows of
+one person agree on the sex, all of one household on the roof. So a column is a candidate if its values repeat, and rows
+that share one agree on other columns where chance wouldn't have it. That alone is also true of codes, since all rows of
+a postal code agree on the state. What follows from a code is one thing told coarser and coarser, or it changes along
+the order of the codes; what is true of somebody is several things that have little to do with each other. Where only
+one thing is fixed, a candidate needs a sign more: that its rows stand together, or that each value has about as many.
+
+This is a sign and no proof, either way: a number that fixes nothing else is found by nothing here, and a code for
+places, with several facts of each, looks like one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.tables.schema.source import Kind
+
+Codes: TypeAlias = NDArray[np.integer[Any]]
+"""Of each row, the place of its value among the different ones."""
+
+_FEWEST = 0.01
+"""A candidate has at least so many different values, as a share of rows: fewer are groups."""
+_MOST = 0.9
+"""And at most so many: beyond, hardly anybody has two rows."""
+_FIXES = 0.875
+"""How much of the disagreement that chance would bring must be missing: nine in ten agree where two would by chance."""
+_EXPECTED = 20
+"""Values whose rows would disagree by chance must be so many, so that they don't fail to by luck: below 1e-6."""
+_FOLLOWS, _AKIN = 0.8, 0.3
+"""Facts that neighbouring values share this much more often than chance follow from their order; or may do so."""
+_ASCENDING = 0.95
+"""So do those that go up, or down, or stay from so many values to the next."""
+_RELATED = 0.5
+"""Two facts have to do with each other if those alike in one are this much more often alike in the other."""
+_PAIRS = 30
+"""So many pairs of values must be alike in a fact before it is compared with another."""
+_SAMPLE, _BLOCKS = 20_000, 40
+"""Of so many values all rows are looked at, in so many runs of neighbours; of all values if they aren't more."""
+_ROWS = 400_000
+"""And of fewer where these have more rows than this."""
+_LISTED = 1_000
+"""A column of more values is taken to agree by chance as often in many rows as in two: rarely, and no less."""
+_TOGETHER = 1.1
+"""Rows of a value stand together if they make at most so many runs a value."""
+
+
+class CodedColumn(Protocol):
+    """What is looked at of a column: places in the list of its different values, which are in order."""
+
+    @property
+    def codes(self) -> Codes:
+        """Of each row, the place of its value."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+
+    @property
+    def size(self) -> int:
+        """How many different values it has, with a missing one."""
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether the last of its values is a missing one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitCandidate:
+    """A column that looks like the number of a person, a household or a firm.
+
+    Args:
+        column: its name.
+        values: how many different ones it has, without a missing one.
+        rows: how many rows have one.
+        fixes: the columns on which the rows of one value agree, in the table's order.
+    """
+
+    column: str
+    values: int
+    rows: int
+    fixes: tuple[str, ...]
+
+
+def unit_candidates(columns: Mapping[str, CodedColumn], kinds: Mapping[str, Kind]) -> tuple[UnitCandidate, ...]:
+    """The columns that look like numbers of people, households or firms with several rows each, the finest first.
+
+    Texts and whole numbers can be; numbers with decimals, times and truth values can't. What a column is called has no
+    part in it. It errs both ways: see above.
+
+    Args:
+        columns: all of a table, by name; of the same length.
+        kinds: of each, what its values are; whole numbers are integers, however they are stored.
+
+    Examples:
+        >>> from discreet.anonymity import read
+        >>> policy, year = np.divmod(np.arange(600), 3)
+        >>> table = read({"x1": policy, "x2": policy * 7 % 11, "x3": policy * 5 % 13, "x4": year}).columns
+        >>> unit_candidates(table, dict.fromkeys(table, Kind.INTEGER))
+        (UnitCandidate(column='x1', values=200, rows=600, fixes=('x2', 'x3')),)
+    """
+    found = [each for name in columns if (each := _candidate(name, columns, kinds)) is not None]
+    return tuple(sorted(found, key=lambda each: -each.values))
+
+
+def _candidate(name: str, columns: Mapping[str, CodedColumn], kinds: Mapping[str, Kind]) -> UnitCandidate | None:
+    """One column as a candidate; None if it looks like none."""
+    column = columns[name]
+    values = column.size - column.has_missing
+    if kinds[name] not in {Kind.INTEGER, Kind.TEXT} or not values or values > _MOST * column.rows:
+        return None
+    if values < _FEWEST * column.rows and not column.has_missing:
+        return None
+    counts = np.bincount(column.codes, minlength=column.size)[:values]
+    rows = int(counts.sum())
+    if not _FEWEST * rows <= values <= _MOST * rows:
+        return None
+    sample = _Sample.of(column, counts)
+    facts = {
+        other: fact
+        for other, each in columns.items()
+        if other != name and each.size > 1 and (fact := sample.fact(each, kinds[other])) is not None
+    }
+    if not _tell_of_somebody(list(facts.values()), together=_stand_together(column), even=_are_even(counts)):
+        return None
+    return UnitCandidate(column=name, values=values, rows=rows, fixes=tuple(facts))
+
+
+# ── What the rows of a value agree on ─────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Fact:
+    """A column on which the rows of one value agree.
+
+    Args:
+        codes: of each value that was looked at, what its first row has.
+        kind: of the column.
+        order: how far it follows from the order of the values: 0 not at all, 1 all of it.
+    """
+
+    codes: Codes
+    kind: Kind
+    order: float
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of values are alike in it."""
+        return _pairs(np.unique(self.codes, return_counts=True)[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Sample:
+    """All rows of some values of a candidate, in the order of the values.
+
+    Args:
+        rows: their places in the table.
+        starts: where the rows of each value begin.
+        counts: of each value, how many rows it has.
+    """
+
+    rows: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, column: CodedColumn, counts: NDArray[np.int64]) -> _Sample:
+        """Those of as many values as there is time for, in runs of neighbours that are spread evenly."""
+        values = len(counts)
+        number = min(values, _SAMPLE, max(_ROWS * values // int(counts.sum()), 1))
+        length = max(number // _BLOCKS, 1)
+        taken = np.arange(column.size) % max(values // _BLOCKS, 1) < length if number < values else counts > 0
+        taken = np.append(taken[:values], np.zeros(column.size - values, dtype=np.bool_))
+        rows = np.flatnonzero(taken[column.codes])
+        rows = rows[np.argsort(column.codes[rows], kind="stable")]
+        held = counts[taken[:values]]
+        return cls(rows=rows, starts=np.cumsum(held) - held, counts=held)
+
+    def fact(self, column: CodedColumn, kind: Kind) -> _Fact | None:
+        """The column, if rows of one value agree on it and chance would have it otherwise; None if not."""
+        codes = column.codes[self.rows]
+        several = self.counts > 1
+        shares = np.bincount(codes, minlength=column.size) / max(len(codes), 1)
+        by_chance = _agree_by_chance(shares, self.counts[several])
+        disagree = several.sum() - by_chance
+        if disagree < _EXPECTED:
+            return None
+        low, high = np.minimum.reduceat(codes, self.starts), np.maximum.reduceat(codes, self.starts)
+        if ((low != high) & several).sum() > (1 - _FIXES) * disagree:
+            return None
+        first = codes[self.starts]
+        return _Fact(codes=first, kind=kind, order=_order(first))
+
+
+def _order(codes: Codes) -> float:
+    """How far what values have follows from their order: see `_Fact`."""
+    steps = np.diff(codes)
+    if max((steps >= 0).mean(), (steps <= 0).mean()) >= _ASCENDING:
+        return 1.0
+    shares = np.unique(codes, return_counts=True)[1] / len(codes)
+    unlike = 1 - float((shares**2).sum())
+    return 1 - float((steps != 0).mean()) / unlike if unlike else 1.0
+
+
+def _agree_by_chance(shares: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
+    """How many of some values would have rows that all agree, if what rows have were drawn by its shares."""
+    if len(shares) > _LISTED:
+        return len(counts) * float((shares**2).sum())
+    lengths, times = np.unique(counts, return_counts=True)
+    return float(sum(n * (shares**length).sum() for length, n in zip(lengths.tolist(), times.tolist(), strict=True)))
+
+
+# ── Whether that tells of somebody ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _tell_of_somebody(facts: Sequence[_Fact], *, together: bool, even: bool) -> bool:
+    """Whether facts are of people, households or firms, rather than what a code stands for.
+
+    Args:
+        facts: on which the rows of a value agree.
+        together: whether rows of a value stand together.
+        even: whether all values have about as many rows.
+    """
+    own = [fact for fact in facts if fact.order < _FOLLOWS]
+    coarse = [fact for fact in own if fact.pairs >= _PAIRS]
+    fine = [fact for fact in own if fact.pairs < _PAIRS]
+    if any(fact.kind.is_time for fact in fine) and (coarse or len(fine) > 1):
+        return True  # each has a day of their own, and something else
+    if any(not _related(one, other) for one, other in combinations(coarse, 2)):
+        return True
+    return (together or even) and any(fact.order < _AKIN for fact in coarse)
+
+
+def _related(one: _Fact, other: _Fact) -> bool:
+    """Whether two facts have to do with each other: one follows from the other, more or less."""
+    both = np.unique(one.codes.astype(np.int64) * (int(other.codes.max()) + 1) + other.codes, return_counts=True)[1]
+    alike, number = _pairs(both), len(one.codes) * (len(one.codes) - 1) / 2
+    for given, asked in ((one, other), (other, one)):
+        chance = asked.pairs / number
+        if chance < 1 and alike / given.pairs - chance > _RELATED * (1 - chance):
+            return True
+    return False
+
+
+def _pairs(counts: NDArray[np.int64]) -> int:
+    """How many pairs there are in groups of these sizes."""
+    return int((counts * (counts - 1)).sum()) // 2
+
+
+def _stand_together(column: CodedColumn) -> bool:
+    """Whether the rows of a value stand one after the other."""
+    runs = 1 + int(np.count_nonzero(column.codes[1:] != column.codes[:-1]))
+    return runs <= _TOGETHER * column.size
+
+
+def _are_even(counts: NDArray[np.int64]) -> bool:
+    """Whether the numbers of rows differ less between values than if each row had drawn its value."""
+    return float(counts.var()) < float(counts.mean()) / 2
