@@ -7,11 +7,13 @@ import json
 import shlex
 import shutil
 import sqlite3
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
@@ -281,6 +283,33 @@ SHOP = {
     "orders": "id,customer_id,total\n10,1,9.5\n11,2,19.5\n",
     "products": "id,label\n7,pen\n8,ink\n",
 }
+
+
+def policies(folder: Path) -> Path:
+    """Three years of each of 400 policies, under names that say nothing; two columns are the policy's."""
+    rng = np.random.default_rng()
+    numbers, age, value = rng.permutation(400) + 7_000, rng.integers(6, size=400), rng.integers(5, size=400)
+    rows = (f"{numbers[n]},{age[n]},{value[n]},{year}" for n in range(400) for year in range(3))
+    path = folder / "p.csv"
+    path.write_text("\n".join(["k1,k2,k3,k4", *rows]), encoding="utf-8")
+    return path
+
+
+def test_rows_that_look_like_one_persons_are_asked_about(here: Path, run: Any) -> None:
+    """On the screen, whatever columns are called; the file says nothing of it, unless it may hold leaks, marked."""
+    path = policies(here)
+    asked = run("init", path.name).stdout
+    assert "k1 has 400 values in 1,200 rows, and as those of one agree on k2 and k3" in " ".join(asked.split())
+    assert "--unit k1" in asked
+    config = (here / "discreet.toml").read_text(encoding="utf-8")
+    assert tomllib.loads(config)["tables"]["p"]["unit"] == "row"
+    run("init", path.name, "--force", "--leak")
+    config = (here / "discreet.toml").read_text(encoding="utf-8")
+    assert tomllib.loads(config)["tables"]["p"]["unit"] == "k1"
+    assert "LEAK: read off the data: k1 looks like" in config
+    assert "1,200" not in config
+    assert "whose?" not in run("init", path.name, "--force", "--unit", "k1").stdout
+    assert "whose?" not in run("init", path.name, "--force", "--strict").stdout
 
 
 def shop(folder: Path) -> list[Path]:

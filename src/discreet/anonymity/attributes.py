@@ -12,12 +12,12 @@ import numpy as np
 from discreet.anonymity.columns import Coded
 from discreet.anonymity.hierarchies.texts import are_whole, is_number, is_time, present, spelled_dates
 from discreet.anonymity.records import Records, read
-from discreet.anonymity.words import OF_SOMEBODY, Repeated
+from discreet.anonymity.words import Repeated
 from discreet.errors import InvalidArgument, SchemaMismatch
 from discreet.tables import Column, Kind
 from discreet.tables.content import NAMES, NOTES, ColumnContent, Content, content_of
 from discreet.tables.proposals import is_number_of_a_person, joined, knowledge, plain, rank_of_id, without_owner
-from discreet.tables.unit_candidates import UnitCandidate, unit_candidates
+from discreet.tables.unit_candidates import OF_SOMEBODY, UnitCandidate, unit_candidates
 
 if TYPE_CHECKING:
     import pyarrow as pa

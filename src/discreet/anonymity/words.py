@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from discreet.anonymity.records import Missing
+from discreet.tables.unit_candidates import UnitCandidate
 
 # ── Numbers and names ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -87,7 +88,6 @@ def listed(names: Sequence[str]) -> str:
 # ── Whose the rows are ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-OF_SOMEBODY = "the number of a person, household or firm"
 _TOLD = 3
 """So many columns are told in a sentence."""
 
@@ -106,8 +106,6 @@ class Repeated:
     Examples:
         >>> print(Repeated(column="patient_id", values=2_000, rows=12_000))
         patient_id has 2,000 values in 12,000 rows
-        >>> str(Repeated(column="x7", values=20, rows=60, fixes=("age", "car"))).partition(", it looks like ")[0]
-        'x7 has 20 values in 60 rows, and as those of one agree on age and car'
     """
 
     column: str
@@ -128,22 +126,9 @@ class Repeated:
 
     def __str__(self) -> str:
         """The figures in words."""
-        counted = f"{self.column} has {self.values:,} values in {self.rows:,} rows"
-        if not self.fixes:
-            return counted
-        like = "names" if self.is_name else OF_SOMEBODY
-        return f"{counted}, and as those of one agree on {some_of(self.fixes)}, it looks like {like}"
-
-
-def some_of(names: Sequence[str]) -> str:
-    """The first of some names, and how many more there are.
-
-    Examples:
-        >>> some_of(["a", "b", "c", "d", "e"])
-        'a, b, c and 2 more'
-    """
-    more = len(names) - _TOLD
-    return listed(names) if more <= 0 else f"{', '.join(names[:_TOLD])} and {more:,} more"
+        if self.fixes and not self.is_name:
+            return str(UnitCandidate(column=self.column, values=self.values, rows=self.rows, fixes=self.fixes))
+        return f"{self.column} has {self.values:,} values in {self.rows:,} rows"
 
 
 def rows_counted(repeated: Sequence[Repeated], so: str = "there is no verdict") -> str:

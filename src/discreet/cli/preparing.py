@@ -74,29 +74,31 @@ def init(  # noqa: PLR0913 — each is an option of the command
 
     What a column may hold is proposed if its name or its kind says it to everybody, else left blank. With `--leak`,
     bounds and keys are read off the data, too, and marked as leaks, to be replaced by what the columns may hold; texts
-    that lead to one person are never told. How a text file is written (kinds, decimal mark, order of dates) is guessed
-    from its cells, and said to be. Links between tables are proposed by the names of columns alone. The ledger is
-    created beside the configuration; one that is there is kept, with what was spent.
+    that lead to one person are never told. Where several rows look as if they were one person's, it asks whose they
+    are. How a text file is written (kinds, decimal mark, order of dates) is guessed from its cells, and said to be.
+    Links between tables are proposed by the names of columns alone. The ledger is created beside the configuration; one
+    that is there is kept, with what was spent.
     """
     from discreet.tables.proposals import propose_together
 
     if output.exists() and not force:  # a configuration holds a custodian's decisions
         raise ConfigError(f"the file {str(output)!r} is there already", hint="--force replaces it; --output spares it")
     with working("looking at the table" if len(files) == 1 else "looking at the tables"):
-        proposal = propose_together(_looks(files, how, unit, strict=strict), leak=leak, strict=strict, unit=unit)
+        looks = _looks(files, how, unit, strict=strict, leak=leak)
+        proposal = propose_together(looks, leak=leak, strict=strict, unit=unit)
     proposal = _with_ledger_beside(proposal, output)
     _begin(proposal, output, force=force)
     _show_proposal(proposal, output, files, how, leak=leak, whole=all_)
 
 
-def _looks(files: list[Path], how: Written, unit: str | None, *, strict: bool) -> list[ProposalInput]:
-    """A look at each file; a second one where the first shows that it is written in another way than was said.
+def _looks(files: list[Path], how: Written, unit: str | None, *, strict: bool, leak: bool) -> list[ProposalInput]:
+    """A look at each file; another where the first shows that it is written in another way, or whose its rows are.
 
     Raises:
         InvalidArgument: there are several files, and the name of a table inside of which one?
     """
     from discreet.gateway import inspect
-    from discreet.tables.proposals import ProposalInput
+    from discreet.tables.proposals import ProposalInput, likely_unit
 
     if how.table is not None and len(files) > 1:
         raise InvalidArgument("--table names a table inside of one database", hint="give one file, or no --table")
@@ -108,6 +110,8 @@ def _looks(files: list[Path], how: Written, unit: str | None, *, strict: bool) -
         said = source if profile is None or profile.written is None else profile.written.source
         if guessed := said != source:
             columns, profile, source = inspect(said, peek=True, unit=whose)
+        if leak and whose is None and profile is not None and profile.candidates and likely_unit(columns).tells is None:
+            columns, profile, source = inspect(said, peek=True, unit=profile.candidates[0].column)
         looks.append(ProposalInput(columns=columns, source=source, profile=profile, guessed=guessed))
     return looks
 
@@ -157,6 +161,7 @@ def _show_proposal(  # noqa: PLR0913 — what was said on the command line
         words = {
             "known as": known,
             "unit": _unit(each),
+            "whose?": _whose(each),
             "leaks": _leaks(each),
             "mismatches": cut_list(each.mismatches, 8 if not whole else len(each.mismatches), "; "),
             "ask": "; ".join(f"{doubt}: --{option} says which" for option, doubt in each.doubts.items()),
@@ -215,9 +220,17 @@ def _unit(proposal: TableProposal) -> str:
     return f"{unit}, which tells whose row it is{others}; limits {limits}"
 
 
+def _whose(proposal: TableProposal) -> str:
+    """The question whether rows are somebody's else, where they look so; seen in the data, and not in the file."""
+    if not proposal.candidates:
+        return ""
+    ways = " or ".join(f"--unit {each.column}" for each in proposal.candidates)
+    return f"{'; '.join(map(str, proposal.candidates))}. If it says whose a row is, protect them: {ways}"
+
+
 def _leaks(proposal: TableProposal) -> str:
     """What to do about what was read off the data."""
-    leaks = ", ".join(proposal.leaks)
+    leaks = ", ".join((*(["the unit"] if proposal.unit_is_read else []), *proposal.leaks))
     return leaks and f"read off the data: {leaks}; replace by what the column may hold, or leave --leak out"
 
 

@@ -81,12 +81,38 @@ class UnitCandidate:
         values: how many different ones it has, without a missing one.
         rows: how many rows have one.
         fixes: the columns on which the rows of one value agree, in the table's order.
+
+    Examples:
+        >>> str(UnitCandidate(column="x7", values=20, rows=60, fixes=("age", "car"))).partition(", it looks like ")[0]
+        'x7 has 20 values in 60 rows, and as those of one agree on age and car'
     """
 
     column: str
     values: int
     rows: int
     fixes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Why it is one, in words; no value of a row."""
+        counted = f"{self.column} has {self.values:,} values in {self.rows:,} rows"
+        return f"{counted}, and as those of one agree on {some_of(self.fixes)}, it looks like {OF_SOMEBODY}"
+
+
+OF_SOMEBODY = "the number of a person, household or firm"
+_TOLD = 3
+"""So many columns are told in a sentence."""
+
+
+def some_of(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are.
+
+    Examples:
+        >>> some_of(["a"]), some_of(["a", "b", "c", "d", "e"])
+        ('a', 'a, b, c and 2 more')
+    """
+    more = len(names) - _TOLD
+    told = [*names[:_TOLD], *([f"{more:,} more"] if more > 0 else [])]
+    return " and ".join([", ".join(told[:-1]), told[-1]] if told[1:] else told)
 
 
 def unit_candidates(columns: Mapping[str, CodedColumn], kinds: Mapping[str, Kind]) -> tuple[UnitCandidate, ...]:

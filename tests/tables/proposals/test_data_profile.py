@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import openpyxl
 import pyarrow as pa
 import pytest
@@ -282,3 +283,25 @@ def test_units_are_counted_not_rows(tmp_path: Path) -> None:
     profile = profile_table(Source(kind="memory", location="t"), peek=True, data={"t": frame})[1]
     assert profile is not None
     assert profile.of("where").units == {"a": 2}  # by the name alone, `user_id` tells whose row it is
+
+
+def test_whose_rows_are_is_seen_in_every_type() -> None:
+    """Categories, decimals and dates, in parts and with missing values; and nothing is without a peek."""
+    rng = np.random.default_rng()
+    whose = rng.permutation(np.repeat(np.arange(300), 4))
+    amounts, days = rng.integers(9, size=300)[whose], rng.integers(20_000, size=300)[whose]
+    table = pa.table(
+        {
+            "k1": pa.array([f"k{n}" for n in whose], mask=np.arange(1_200) < 5).dictionary_encode(),
+            "k2": pa.array(amounts).cast(pa.decimal128(20, 0)).cast(pa.decimal128(9, 2)),
+            "k3": pa.array(days.astype(np.int32)).cast(pa.date32()),
+            "k4": pa.array(rng.random(1_200) < 0.5),
+            "k5": pa.nulls(1_200, pa.int64()),
+            "k6": pa.array(rng.random(1_200)),
+        }
+    )
+    parts = pa.concat_tables([table.slice(start, 400) for start in (0, 400, 800)])
+    for peek in (True, False):
+        profile = profile_table(Source(kind="memory", location="t"), peek=peek, data={"t": parts})[1]
+        found = () if profile is None else profile.candidates
+        assert [(each.column, each.values, each.rows) for each in found] == ([("k1", 300, 1_195)] if peek else [])

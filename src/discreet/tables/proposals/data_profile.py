@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from discreet.errors import SourceUnsupported
 from discreet.privacy import BoundValue, KeyValue
 from discreet.tables.admission.column_casts import days, kind_of, microseconds, places_of
+from discreet.tables.proposals.kept_rows import KeptRows
 from discreet.tables.proposals.names import likely_unit
 from discreet.tables.proposals.public_knowledge import codebook, knowledge
 from discreet.tables.schema.source import LONGEST_TEXT, ZONE_NAME, Column, Kind, Source
@@ -28,6 +29,7 @@ from discreet.tables.type_inference import (
     values_of,
     without_nulls,
 )
+from discreet.tables.unit_candidates import UnitCandidate
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,6 +61,7 @@ class DataProfile:
         columns: what was seen in each.
         written: how the source seems to be written; None where its cells have types, or nobody looked.
         is_empty: whether it has no rows.
+        candidates: the columns that may say whose a row is, by how the others depend on them.
 
     Examples:
         >>> DataProfile(columns={"age": ColumnProfile(lo=17, hi=90)}).of("age").hi
@@ -70,6 +73,7 @@ class DataProfile:
     columns: Mapping[str, ColumnProfile] = field(default_factory=dict)
     written: ReadingOptions | None = None
     is_empty: bool = False
+    candidates: tuple[UnitCandidate, ...] = ()
 
     def of(self, column: str) -> ColumnProfile:
         """What was seen in that column; nothing if nobody looked."""
@@ -124,19 +128,22 @@ def profile_table(
             return _by_schema(fields), DataProfile() if peek else None
         looks = [_Untyped(each, source) if each.untyped else _Typed(each) for each in fields]
         whose = _place_of_unit(_by_schema(fields), unit)
-        rows = 0
+        rows, kept = 0, KeptRows(len(fields))
         for batch in opened.batches([each.name for each in fields]):
             rows += batch.num_rows
+            kept.add(batch.columns)
             for each, cells in zip(looks, batch.columns, strict=True):
                 each.add(cells)
                 each.units.add(cells, None if whose is None else batch.columns[whose])
         if not opened.is_unchanged():
             raise SourceUnsupported(f"{source.location!r} was changed while it was read", hint="look again")
     texts = {each.field.name: each.texts for each in looks if isinstance(each, _Untyped) and each.texts is not None}
-    return tuple(each.column() for each in looks), DataProfile(
+    columns = tuple(each.column() for each in looks)
+    return columns, DataProfile(
         columns={each.field.name: each.seen() for each in looks},
         written=reading_options(texts, source) if source.is_untyped else None,
         is_empty=rows == 0,
+        candidates=kept.candidates(columns, source),
     )
 
 

@@ -12,6 +12,7 @@ from discreet.errors import InvalidArgument
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.tables.schema.source import Column, Kind
 from discreet.tables.schema.table import Link
+from discreet.tables.unit_candidates import OF_SOMEBODY, UnitCandidate
 
 PEOPLE = (
     "person patient subject participant respondent individual citizen resident beneficiary insured member user "
@@ -158,6 +159,7 @@ class UnitChoice:
         why: for a comment.
         link: that says whose a row is; None if the unit does.
         also: other links that the names suggest, for a comment.
+        is_read: whether the unit was read off the data.
     """
 
     unit: Unit | None
@@ -166,6 +168,7 @@ class UnitChoice:
     why: str
     link: Link | None = None
     also: tuple[Link, ...] = ()
+    is_read: bool = False
 
     @property
     def links(self) -> tuple[Link, ...]:
@@ -204,6 +207,13 @@ def named_unit(name: str, columns: Sequence[Column]) -> UnitChoice:
             return UnitChoice(unit=Unit(column.name), limits=SEVERAL_ROWS, ids=(column.name,), why=why)
     known = ", ".join(column.name for column in columns)
     raise InvalidArgument(f"there is no column {name!r} to be the unit", hint=f"`row`, or one of {known}")
+
+
+def unit_by_rows(candidates: Sequence[UnitCandidate]) -> UnitChoice:
+    """The finest of the columns that say whose a row is by how the others depend on them; read off the data."""
+    ids = tuple(each.column for each in candidates)
+    why = f"LEAK: read off the data: {ids[0]} looks like {OF_SOMEBODY}. REVIEW: the unit is what tells whose row it is."
+    return UnitChoice(unit=Unit(ids[0]), limits=SEVERAL_ROWS, ids=ids, why=why, is_read=True)
 
 
 def rank_of_id(column: Column) -> int | None:

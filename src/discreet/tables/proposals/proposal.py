@@ -11,13 +11,22 @@ from pathlib import Path
 from discreet.errors import Hint, InvalidArgument
 from discreet.privacy import Budget
 from discreet.tables.proposals.data_profile import DataProfile
-from discreet.tables.proposals.names import Codebook, TableNames, UnitChoice, likely_unit, link_up, named_unit
+from discreet.tables.proposals.names import (
+    Codebook,
+    TableNames,
+    UnitChoice,
+    likely_unit,
+    link_up,
+    named_unit,
+    unit_by_rows,
+)
 from discreet.tables.proposals.suggestion import Context, Origin, Suggestion, mismatch, suggest, suggest_id
 from discreet.tables.schema.config_writer import Note, dumps
 from discreet.tables.schema.dataset import Dataset
 from discreet.tables.schema.source import Column, Source
 from discreet.tables.schema.table import Link, Table
 from discreet.tables.schema.toml import write_config
+from discreet.tables.unit_candidates import UnitCandidate
 
 BUDGET = Budget(epsilon=3, delta="1e-6")
 
@@ -136,7 +145,7 @@ def propose_together(
         raise InvalidArgument(
             "what isn't looked at can't be told", hint=Hint.of("{leak} or {strict}", leak=None, strict=None)
         )
-    choices = [likely_unit(each.columns) for each in tables]
+    choices = [_choice(each, leak=leak) for each in tables]
     if unit is not None:
         choices[0] = named_unit(unit, tables[0].columns)
     named = [
@@ -159,6 +168,13 @@ def propose_together(
         ledger=str(folder / f"{first.stem}.ledger"),
     )
     return Proposal(dataset=dataset, tables=proposed)
+
+
+def _choice(given: ProposalInput, *, leak: bool) -> UnitChoice:
+    """The unit of a table on its own: by its names; where they tell nothing, and the data may, by its rows."""
+    choice = likely_unit(given.columns)
+    seen = given.profile.candidates if leak and given.profile is not None else ()
+    return unit_by_rows(seen) if seen and choice.tells is None else choice
 
 
 # ── One table ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -209,6 +225,7 @@ class TableProposal:
         doubts: what the cells leave in doubt of how they are written, in words, by the option that would say it.
         mismatches: what the data says against the proposal, in words. For the custodian's screen only: they aren't
             written to the file, because they depend on the data.
+        candidates: other columns that may say whose a row is, by how the rest depends on them. For the screen, too.
         source_is_guessed: whether how it is written was guessed from cells.
         kinds_are_guessed: whether kinds that nobody knows from names were guessed from cells.
     """
@@ -219,6 +236,7 @@ class TableProposal:
     codebook: Codebook | None
     missing_origin: Origin | None
     mismatches: tuple[str, ...]
+    candidates: tuple[UnitCandidate, ...] = ()
     kinds_are_guessed: bool = False
     source_is_guessed: bool = False
     doubts: Mapping[str, str] = field(default_factory=dict)
@@ -232,6 +250,11 @@ class TableProposal:
     def leaks(self) -> tuple[str, ...]:
         """The names of the columns whose declaration was read off the data."""
         return tuple(item.column.name for item in self.suggestions if item.origin is Origin.DATA)
+
+    @property
+    def unit_is_read(self) -> bool:
+        """Whether the unit was read off the data."""
+        return self.choice.is_read
 
     def rows(self) -> list[tuple[str, str, str]]:
         """The table for the screen: each column, what is declared, and where that came from."""
@@ -310,6 +333,7 @@ def propose_table(
         codebook=context.book,
         missing_origin=(Origin.DATA if from_data else Origin.KNOWLEDGE) if context.missing else None,
         doubts=profile.written.doubts if profile.written is not None else {},
+        candidates=tuple(each for each in profile.candidates if each.column != choice.tells),
         source_is_guessed=looked and given.guessed,
         kinds_are_guessed=looked and source.is_untyped and any(item.is_of_kind_alone for item in suggestions),
         mismatches=(
