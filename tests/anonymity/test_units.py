@@ -33,8 +33,10 @@ from discreet.anonymity.models import (
     RecursiveDiversity,
 )
 from discreet.anonymity.risk import population_uniqueness, special_uniques
+from discreet.anonymity.risk.disclosure import exposure_of
 from discreet.anonymity.words import say_whose
 from discreet.attacks.attack_setup import Terms, set_up
+from discreet.attacks.rows import homogeneity
 from discreet.errors import InvalidArgument, SchemaMismatch
 from support.examples import examples
 
@@ -332,6 +334,66 @@ def test_no_share_differs_by_more_than_t(case: Case) -> None:
                 assert reached[place] == pytest.approx(float(sum(map(abs, ups)) / (len(table) - 1)))
 
 
+def _guessed(case: Case, levels: Sequence[int]) -> Fraction:
+    """How often the best guess from a class is right: of one row of each unit, any of whose values will do."""
+    values = {unit: {value for whose, _, value in case.rows if whose == unit} for unit in case.units}
+    numbers = Counter(unit for unit, _, _ in case.rows)
+    right = Fraction(0)
+    for rows in case.classes(levels).values():
+        right += max(sum(Fraction(value in values[unit], numbers[unit]) for unit, _ in rows) for value in "abc")
+    return right / len(case.units)
+
+
+@examples(120)
+@given(cases(most=14))
+def test_guesses_are_counted_as_attacks_count_them(case: Case) -> None:
+    """Without the table as with it, by a unit's rows; classes make guesses no worse, and finer ones better."""
+    records = read(case.table(), unit="who")
+    found = exposure_of(frequencies_of(records, case.names, "ill"))
+    attacked = homogeneity(records, on=case.names, sensitive="ill")
+    shares = held([(unit, value) for unit, _, value in case.rows])
+    assert found.baseline == attacked.baseline == max(shares.values()) / len(case.units)
+    assert found.guessed == pytest.approx(float(_guessed(case, [0] * len(case.names))))
+    assert found.guessed >= found.baseline - 1e-12
+    coarser = {**case.table(), **{name: ["*"] * len(case.rows) for name in case.names[1:]}}
+    after = exposure_of(frequencies_of(read(coarser, unit="who"), case.names, "ill"))
+    assert after.baseline == found.baseline
+    assert after.guessed <= found.guessed + 1e-12
+
+
+def test_no_share_of_a_release_differs_by_more_than_was_promised() -> None:
+    """Counted by somebody else, on a table whose people are in several classes; so before and after are of one kind."""
+    rng = np.random.default_rng()
+    whose = np.sort(rng.integers(300, size=1_500))
+    ages, zips = rng.integers(20, 60, size=300), rng.integers(6, size=300)
+    ill = np.where(rng.random(1_500) < 0.5, 0, rng.integers(4, size=1_500))
+    wards = rng.integers(3, size=1_500)
+    table = {"who": whose, "age": ages[whose], "zip": zips[whose], "ward": wards, "ill": ill}
+    t = 0.2
+    got = anonymize(
+        table,
+        unit="who",
+        quasi_identifiers=["age", "zip", "ward"],
+        sensitive=["ill"],
+        models=[KAnonymity(5), DistinctDiversity(2, "ill"), Closeness(t, "ill")],
+    )
+    assert got.records.units is not None
+    frame = got.records.to_arrow().to_pandas().assign(unit=got.records.units.codes)
+    everybody = frame.unit.nunique()
+    for value in frame.ill.unique():
+        whole = frame[frame.ill == value].unit.nunique() / everybody
+        for _, rows in frame.groupby(["age", "zip", "ward"]):
+            share = rows[rows.ill == value].unit.nunique() / rows.unit.nunique()
+            assert abs(share - whole) <= t + 1e-12
+    sides = [
+        exposure_of(frequencies_of(each, ["age", "zip", "ward"], "ill"))
+        for each in (read(table, unit="who"), got.records)
+    ]
+    before, after = sides
+    assert before.baseline <= before.guessed
+    assert after.baseline <= after.guessed <= before.guessed
+
+
 def test_shares_of_near_values_may_differ_by_more_than_t() -> None:
     """Not by the equal distance, but by that of an order: all of a class have 3, nobody else does, and 4 is near."""
     table = {"who": range(12), "zip": ["1"] * 2 + ["2"] * 10, "ill": [3, 3, 4, 4, *range(5, 13)]}
@@ -368,8 +430,16 @@ def _values(rows: Class, number: int) -> int:
 
 
 def _share(value: str, classes: list[Class]) -> Fraction:
-    """The share of the units that have a value, each counted once in each class."""
-    return Fraction(sum(held(rows)[value] for rows in classes), sum(len(people(rows)) for rows in classes))
+    """The share of the units of these classes that have a value, each counted once."""
+    every = [row for rows in classes for row in rows]
+    return Fraction(held(every)[value], len(people(every)))
+
+
+def _apart(rows: Class, classes: list[Class]) -> Fraction:
+    """How far a class is from all of them, by the equal distance: what it has too much of its values, or too little."""
+    values = {value for each in classes for _, value in each}
+    differ = [Fraction(held(rows)[value], len(people(rows))) - _share(value, classes) for value in values]
+    return max(sum(max(each, Fraction(0)) for each in signed) for signed in (differ, [-each for each in differ]))
 
 
 MODELS: dict[str, Asked] = {
@@ -388,6 +458,10 @@ MODELS: dict[str, Asked] = {
         lambda rows, classes: all(
             Fraction(n, len(people(rows))) <= 2 * _share(value, classes) for value, n in held(rows).items()
         ),
+    ),
+    "closeness": (
+        Closeness(Fraction(1, 4), "ill"),
+        lambda rows, classes: min(_apart(rows, classes), 1) <= Fraction(1, 4),
     ),
     "disclosure": (
         DeltaDisclosure(1, "ill"),

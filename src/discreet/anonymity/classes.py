@@ -197,12 +197,82 @@ def sizes_of(classes: Classes) -> ClassSizes:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Holders:
+    """Which units have a sensitive value in which class: those that may have it in several.
+
+    Args:
+        pairs: of each entry, the pair of a class and a value; ascending.
+        units: of each entry, the number of the unit; once per pair.
+    """
+
+    pairs: Whole
+    units: Codes
+
+    def only(self, pairs: Mask) -> Holders:
+        """Those of some pairs, which are numbered anew."""
+        kept = pairs[self.pairs]
+        return Holders(pairs=(np.cumsum(pairs) - 1)[self.pairs[kept]], units=self.units[kept])
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Shares:
+    """The shares that values have of a whole table: of its units, how many have each.
+
+    This is the one place where a table's shares are defined. A unit has a value, and is in the table, once, in however
+    many classes, as an attacker sees it who guesses the commonest value of all.
+
+    Args:
+        totals: of each value, how many units have it.
+        whole: how many units there are.
+    """
+
+    totals: Whole
+    whole: int
+
+    @classmethod
+    def of(  # noqa: PLR0913 — the pairs of a frequency table
+        cls, *, units: Whole, starts: Whole, values: Codes, counts: Whole, size: int, holders: Holders | None
+    ) -> Shares:
+        """Those of a table.
+
+        Args:
+            units: of each class, how many units are in it.
+            starts: where the pairs of each class begin, and where the last ends.
+            values: of each pair, the code of the value.
+            counts: of each pair, how many units have it.
+            size: codes are below this.
+            holders: the units that may be in several classes; None if none is.
+
+        Examples:
+            >>> both = Holders(pairs=np.array([0, 1]), units=np.array([0, 0], np.int32))
+            >>> found = Shares.of(
+            ...     units=np.array([1, 2]), starts=np.array([0, 1, 2]), values=np.array([0, 0], np.int32),
+            ...     counts=np.array([1, 2]), size=1, holders=both,
+            ... )
+            >>> found.totals.tolist(), found.whole
+            ([2], 2)
+        """
+        totals, whole = summed(values, counts, size), int(units.sum())
+        if holders is None or not len(holders.pairs):
+            return cls(totals=totals, whole=whole)
+        number = int(holders.units.max()) + 1
+        held = values[holders.pairs]
+        once = group([held, holders.units], [max(size, 1), number]).tuples()[:, 0]
+        more = np.bincount(held, minlength=size) - np.bincount(once, minlength=size)
+        of_pair = np.repeat(np.arange(len(units), dtype=np.int32), np.diff(starts))
+        entries = group([of_pair[holders.pairs], holders.units], [len(units), number]).number
+        several = entries - int(np.count_nonzero(np.bincount(holders.units)))
+        return cls(totals=totals - more, whole=whole - several)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Frequencies:
     """How often each sensitive value occurs in each equivalence class.
 
     Only what occurs is stored: the pairs of class i are those from `starts[i]` to `starts[i + 1]`, in the order of
     their values. Units are counted, not rows: one that has a value several times in a class has it once, one that has
-    several values there counts for each of them, and one that is in several classes counts in each.
+    several values there counts for each of them, and one that is in several classes counts in each of them, but once
+    in the table.
 
     Args:
         rows: of each class, how many rows are in it.
@@ -212,12 +282,13 @@ class Frequencies:
         starts: where the pairs of each class begin, and where the last ends: classes + 1 places.
         values: of each pair, the code of the sensitive value.
         counts: of each pair, how many of the `sizes` units have it.
-        totals: of each sensitive value, how many units have it, added up over the classes of the whole table.
-        whole: how many units the classes of the whole table have, added up.
+        totals: of each sensitive value, how many units of the whole table have it; see `Shares`.
+        whole: how many units the whole table has.
         sensitive: the attribute; None if there is none, and then no pairs and no totals.
         population: of each class, how many units of a population table have the same quasi-identifiers; None if there
             is no such table.
         classes: where the table came from; None for one that a search merged.
+        holders: the units of each pair that may be in several classes; None if none is.
 
     Examples:
         >>> from discreet.anonymity import read
@@ -238,6 +309,7 @@ class Frequencies:
     sensitive: Coded | None = None
     population: Whole | None = None
     classes: Classes | None = None
+    holders: Holders | None = None
 
     @property
     def number(self) -> int:
@@ -258,19 +330,24 @@ class Frequencies:
         pairs = np.repeat(kept, np.diff(self.starts))
         lengths = np.diff(self.starts)[kept]
         values, counts = self.values[pairs], self.counts[pairs]
-        units = self.units[kept]
+        units, starts = self.units[kept], np.append(0, np.cumsum(lengths))
+        holders = None if self.holders is None else self.holders.only(pairs)
+        shares = Shares.of(
+            units=units, starts=starts, values=values, counts=counts, size=len(self.totals), holders=holders
+        )
         return replace(
             self,
             rows=self.rows[kept],
             units=units,
             sizes=self.sizes[kept],
-            starts=np.append(0, np.cumsum(lengths)),
+            starts=starts,
             values=values,
             counts=counts,
-            totals=summed(values, counts, len(self.totals)),
-            whole=int(units.sum()),
+            totals=shares.totals,
+            whole=shares.whole,
             population=None if self.population is None else self.population[kept],
             classes=None,
+            holders=holders,
         )
 
 
@@ -341,20 +418,25 @@ def _frequencies_by_unit(
     entries = group([*(c.stored for c in every), units.codes], [*(c.size for c in every), units.number]).tuples()
     begins = np.flatnonzero(changes(entries[:, :-1]))
     pairs, counts = entries[begins, :-1], np.diff(begins, append=len(entries))
-    starts = np.flatnonzero(changes(pairs[:, :-1]))
+    starts = np.append(np.flatnonzero(changes(pairs[:, :-1])), len(pairs))
     values = pairs[:, -1].copy()
+    holders = Holders(pairs=np.repeat(np.arange(len(pairs)), counts), units=entries[:, -1].copy())
+    shares = Shares.of(
+        units=classes.units, starts=starts, values=values, counts=counts, size=attribute.size, holders=holders
+    )
     return Frequencies(
         rows=classes.rows,
         units=classes.units,
         sizes=classes.sizes,
-        starts=np.append(starts, len(pairs)),
+        starts=starts,
         values=values,
         counts=counts,
-        totals=summed(values, counts, attribute.size),
-        whole=int(classes.units.sum()),
+        totals=shares.totals,
+        whole=shares.whole,
         sensitive=attribute,
         population=None if population is None else counted(classes, records, population),
         classes=classes,
+        holders=holders,
     )
 
 

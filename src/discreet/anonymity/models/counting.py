@@ -33,8 +33,8 @@ class Counts:
         lengths: of each class, how many pairs it has.
         values: of each pair, the code of the value; ascending within a class.
         counts: of each pair, how many units have the value; at least 1.
-        totals: of each value, how many units have it, over the classes of the whole table.
-        whole: how many units these classes have; with `totals` at most 2^31, so that products of two counts fit in 63
+        totals: of each value, how many units of the whole table have it.
+        whole: how many units there are; with `totals` at most 2^31, so that products of two counts fit in 63
             bits.
 
     Raises:
@@ -60,9 +60,14 @@ class Counts:
         return int(self.totals.sum())
 
     @property
+    def uneven(self) -> bool:
+        """Whether some unit has several values, so that shares needn't add up to 1."""
+        return self.held > self.whole
+
+    @property
     def several(self) -> bool:
         """Whether some unit has several values in a class."""
-        return self.held > self.whole
+        return self.uneven and bool((self.sums(self.counts) > self.sizes).any())
 
     def spread(self, of_classes: Exact) -> Exact:
         """To each pair, the number of its class."""

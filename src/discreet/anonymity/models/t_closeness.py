@@ -113,7 +113,7 @@ def _in_parts(counts: Counts, steps: int, work: Callable[[Counts], Exact]) -> Di
     and s times the pairs of the table is above every sum of one step.
     """
     most, whole = counts.sizes, counts.whole
-    if counts.several:
+    if counts.uneven:
         most, whole = 4 * np.maximum(most, counts.sums(counts.counts)), counts.held
     wide = most > _ROOM // max(whole * steps, 1)
     if not wide.any():
@@ -132,7 +132,7 @@ def _ended(work: Exact, whole: Exact) -> Distances:
 
 def _surplus(counts: Counts) -> Exact:
     """Of each class, how much more its values have than those of the table: 0 unless units have several."""
-    if not counts.several:
+    if not counts.uneven:
         return np.zeros_like(counts.sizes)
     more: Exact = counts.sums(counts.counts) * counts.whole - counts.sizes * counts.held
     return more

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.anonymity.classes import Frequencies, bare, summed
+from discreet.anonymity.classes import Frequencies, Holders, Shares, bare
 from discreet.anonymity.columns import Coded, Codes, Mask, Whole
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.loss.loss import Levels, Meter, Score
@@ -79,25 +79,33 @@ class Node:
     def _pairs(self, sensitive: str) -> Frequencies:
         """The classes with the counts of a sensitive attribute."""
         keys, column, counted = self.keys[sensitive], self.sensitive[sensitive], self.counted
-        ignored = 1 if counted.codes else 0
-        if ignored:
-            pairs = keys.firsts(1)
-            counts = _added(counted.units(keys.weights, keys.codes(len(keys.levels) + 1, slice(None))), pairs)
+        holders = None
+        if counted.codes:
+            pairs, codes = keys.firsts(1), keys.codes(len(keys.levels) + 1, slice(None))
+            counts = _added(counted.units(keys.weights, codes), pairs)
+            own = np.flatnonzero((codes > 0) & (codes <= counted.own))
+            holders = Holders(pairs=np.searchsorted(pairs, own, side="right") - 1, units=codes[own])
         else:
             pairs, counts = np.arange(keys.number), counted.units(keys.weights, None)
         values = keys.codes(len(keys.levels), pairs)
-        by_row = not counted.by_unit
+        starts = np.append(np.searchsorted(pairs, keys.firsts(2 if counted.codes else 1)), len(pairs))
+        shares = Shares(totals=column.counts(), whole=column.rows)
+        if counted.by_unit:
+            shares = Shares.of(
+                units=self.units, starts=starts, values=values, counts=counts, size=column.size, holders=holders
+            )
         return Frequencies(
             rows=self.rows,
             units=self.units,
             sizes=self.units,
-            starts=np.append(np.searchsorted(pairs, keys.firsts(1 + ignored)), len(pairs)),
+            starts=starts,
             values=values,
             counts=counts,
-            totals=column.counts() if by_row else summed(values, counts, column.size),
-            whole=column.rows if by_row else int(self.units.sum()),
+            totals=shares.totals,
+            whole=shares.whole,
             sensitive=column,
             population=self.population,
+            holders=holders,
         )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from discreet.anonymity.anonymity_sets import ClassSizes, class_sizes
 from discreet.anonymity.classes import Frequencies, frequencies_of
 from discreet.anonymity.columns import Whole
+from discreet.anonymity.grouping import group, starts_of
 from discreet.anonymity.models import (
     AlphaK,
     BetaLikeness,
@@ -263,9 +264,10 @@ class Exposure:
         sensitive: the attribute.
         values: how many different values it has.
         homogeneous: how many units hide among units that all have one and the same value of it.
-        guessed: the share of units of which a value is guessed right from their class: its most frequent one. A unit in
-            several classes is guessed in each.
-        baseline: the same without classes: the table's most frequent value.
+        guessed: the share of units of which a value is guessed right from the class of one of their rows, as often as
+            can be: by the value that is right most often there. Of a unit with several rows any may be the one that is
+            known, and any of its values, in whatever row, is right.
+        baseline: the same without classes: by the table's most frequent value.
         alike: how many values are texts that differ from another only in case, outer blanks or how letters are
             composed. They count as different: if they mean the same, classes look more diverse than they are.
         measures: of each model what is reached.
@@ -305,7 +307,7 @@ def exposure_of(frequencies: Frequencies) -> Exposure:
     guessed, baseline, single = 0.0, 0.0, np.zeros(0, dtype=np.bool_)
     if whole:
         most = np.maximum.reduceat(frequencies.counts, frequencies.starts[:-1])
-        guessed = float((frequencies.units * (most / frequencies.sizes)).sum()) / whole
+        guessed = _right(frequencies, most) / whole
         baseline = int(frequencies.totals.max()) / whole
         single = most == frequencies.sizes
     return Exposure(
@@ -317,6 +319,44 @@ def exposure_of(frequencies: Frequencies) -> Exposure:
         alike=_alike(column.values),
         measures=_measures(frequencies, name, column.values) if whole else (),
     )
+
+
+_EXPANDED = 1 << 21
+"""So many values of units are looked at, at a time."""
+
+
+def _right(frequencies: Frequencies, most: Whole) -> float:
+    """Of how many units a value is guessed right from a class.
+
+    Args:
+        frequencies: of the table.
+        most: of each class, how many of its units have its most frequent value.
+    """
+    members = None if frequencies.classes is None else frequencies.classes.members
+    if members is None or frequencies.holders is None:
+        return float((frequencies.units * (most / frequencies.sizes)).sum())
+    values = frequencies.values[frequencies.holders.pairs]
+    size = len(frequencies.totals)
+    held = group([frequencies.holders.units, values], [members.number, size]).tuples()
+    numbers = np.bincount(held[:, 0], minlength=members.number)
+    begins = np.cumsum(numbers) - numbers
+    weights = members.rows / np.bincount(members.units, members.rows, minlength=members.number)[members.units]
+    expanded = np.cumsum(numbers[members.units])
+    right, start = 0.0, 0
+    while start < len(members.units):
+        stop = int(np.searchsorted(expanded, (expanded[start - 1] if start else 0) + _EXPANDED, side="right"))
+        last = members.classes[min(max(stop, start + 1), len(members.classes)) - 1]
+        stop = int(np.searchsorted(members.classes, last, side="right"))  # a class is looked at whole
+        part = slice(start, stop)
+        each = numbers[members.units[part]]
+        entry = np.repeat(np.arange(start, stop), each)
+        place = np.arange(len(entry)) - np.repeat(np.cumsum(each) - each, each)
+        value = held[begins[members.units[entry]] + place, 1]
+        keys, of_key = np.unique(members.classes[entry] * size + value, return_inverse=True)
+        sums = np.bincount(of_key.reshape(-1), weights[entry])
+        right += float(np.maximum.reduceat(sums, starts_of(keys // size)).sum())
+        start = stop
+    return right
 
 
 def _alike(values: pa.Array) -> int:
