@@ -168,6 +168,7 @@ def page(report: RiskReport, name: str) -> str:
             *_population(report),
             *_guesses(report),
             f'<p class="note">{escape(report.caveat)} Missing values were taken as {taken_as(report.missing)}.</p>',
+            *([f'<p class="note">Left out: {escape(report.left_out)}.</p>'] if report.silent else []),
             *(f'<p class="note">Not read: {escape(each)}.</p>' for each in report.not_read),
         ],
     )

@@ -284,6 +284,25 @@ def test_a_table_without_rows_says_so() -> None:
         assess({"a": ["x", "x"]})
 
 
+@pytest.mark.parametrize("unit", [None, "who"])
+def test_rows_that_say_nothing_are_no_class(unit: str | None) -> None:
+    """Nobody is found by stars alone, and nobody hides behind them; a cell of stars beside others is one value."""
+    table = {
+        "age": ["30", "30", "40", "40", "*", "*", *["**"] * 5],
+        "zip": ["1", "1", "2", "2", "3", "3", *["*"] * 5],
+        "ill": ["flu"] * 11,
+        "who": list(range(11)),
+    }
+    report = assess(table, quasi_identifiers=["age", "zip"], sensitive=["ill"], unit=unit)
+    risk = report.reidentification.prosecutor
+    assert (report.rows, report.silent, report.units, report.k) == (11, 5, 6, 2)
+    assert (risk.average, risk.at_risk) == (0.5, 1.0)
+    assert "5 rows say nothing" in str(report)
+    assert report.to_dict()["silent"] == 5
+    nothing = assess({"age": ["*"] * 6}, quasi_identifiers=["age"])
+    assert (nothing.silent, nothing.k) == (0, 6)
+
+
 def test_a_sampling_fraction_gives_estimates() -> None:
     """The same as its own function's; without one there are none."""
     table = synthetic(2_000)

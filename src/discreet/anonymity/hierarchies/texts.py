@@ -7,7 +7,9 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from discreet.anonymity.columns import Coded, encode
+import numpy as np
+
+from discreet.anonymity.columns import Coded, Mask, encode
 from discreet.anonymity.records import Records
 from discreet.errors import SchemaMismatch
 from discreet.tables.schema.source import DateOrder
@@ -23,6 +25,22 @@ TOP = "*"
 """What a release shows where nothing of the value is left."""
 _LARGEST = 400
 """No column holds a number of more digits; a text that could be one, such as 1E99999999, isn't written out."""
+
+
+def are_stars(column: Coded) -> Mask:
+    """Of each value, whether it is a text of nothing but stars: a cell of which nothing is left.
+
+    Examples:
+        >>> from discreet.anonymity.records import read
+        >>> are_stars(read({"zip": ["**", "1*", None]}).column("zip")).tolist()
+        [True, False, False]
+    """
+    import pyarrow.compute as pc
+
+    if not is_text(column.values):
+        return np.zeros(column.size, dtype=np.bool_)
+    found = pc.fill_null(pc.match_substring_regex(column.values, r"^\*+$"), False)  # noqa: FBT003 — Arrow's
+    return np.asarray(found, dtype=np.bool_)
 
 
 def present(column: Coded) -> pa.Array:

@@ -33,6 +33,7 @@ class Figures:
     """What a report on risk tells in numbers and names; the arguments are those of `RiskReport`."""
 
     rows: int
+    silent: int
     units: int
     unit: tuple[str, ...]
     repeated: tuple[Repeated, ...]
@@ -60,6 +61,14 @@ class Figures:
         """What wasn't read of the table, and of the population, in words; nothing where everything was."""
         beside = (f"of the population: {each}" for each in self.population_unread.words())
         return (*self.unread.words(), *beside)
+
+    @property
+    def left_out(self) -> str:
+        """What was left out of the figures, in words; nothing if nothing was."""
+        if not self.silent:
+            return ""
+        says = "row says" if self.silent == 1 else "rows say"
+        return f"{self.silent:,} {says} nothing, as all that others may know of them is *"
 
     @property
     def k(self) -> int | None:

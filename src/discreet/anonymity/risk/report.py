@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 
+import numpy as np
+
 from discreet.anonymity.arrow import Unread
 from discreet.anonymity.attributes import Attributes, confirm, guess_attributes, repeated
 from discreet.anonymity.classes import Frequencies, frequencies_of
-from discreet.anonymity.hierarchies.texts import dated
+from discreet.anonymity.hierarchies.texts import are_stars, dated
 from discreet.anonymity.models import Model
 from discreet.anonymity.models.model import Checked, checked
 from discreet.anonymity.records import Missing, Records, Unit, read
@@ -42,6 +44,8 @@ class RiskReport(Figures):
 
     Args:
         rows: of the table.
+        silent: how many of them say nothing, as each of their quasi-identifiers is `*`: a release left them out, so
+            that nobody is found by them and nobody hides behind them. They count nowhere else.
         units: how many units are counted: rows, or the people or households that rows belong to.
         unit: the columns that say whose a row is; none if each row is a unit of its own.
         repeated: columns that identify and repeat though no unit is named. Then rows were counted and perhaps not
@@ -81,6 +85,7 @@ class RiskReport(Figures):
         guesses = () if self.attributes is None else self.attributes.guesses
         return {
             "rows": self.rows,
+            "silent": self.silent,
             "unit": list(self.unit),
             "units": self.units,
             "repeated": [each.to_dict() for each in self.repeated],
@@ -188,6 +193,7 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
         missing=missing,
     )
     records = everything.only([*roles.quasi_identifiers, *roles.sensitive])
+    records, silent = _speaking(records, roles.quasi_identifiers)
     if population is None:  # in which dates might be spelled otherwise, so that nobody would be found
         records, _ = dated(records, roles.quasi_identifiers)
     register = register_of(population, roles.quasi_identifiers, records)
@@ -201,7 +207,8 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
     safe = smallest_safe(risk.threshold)
     estimate = None if sampling_fraction is None else estimated(sample_of(first.classes), sampling_fraction)
     return RiskReport(
-        rows=records.rows,
+        rows=everything.rows,
+        silent=silent,
         units=records.counted,
         unit=() if records.units is None else records.units.names,
         repeated=() if unit is not None else repeated(everything, roles.identifying),
@@ -275,6 +282,19 @@ def _read(  # noqa: PLR0913 — a table, and the roles of its columns
     for name in named:
         records.column(name)  # a misspelt one that identifies would go unlooked at
     return records, roles
+
+
+def _speaking(records: Records, quasi_identifiers: Sequence[str]) -> tuple[Records, int]:
+    """The rows that say something in their quasi-identifiers, and how many don't; all rows if none does."""
+    columns = [records.column(name) for name in quasi_identifiers]
+    stars = [are_stars(column) for column in columns]
+    if not all(each.any() for each in stars):
+        return records, 0
+    silent = np.logical_and.reduce([each[column.codes] for each, column in zip(stars, columns, strict=True)])
+    number = int(silent.sum())
+    if number in {0, records.rows}:
+        return records, 0
+    return records.take(np.flatnonzero(~silent)), number
 
 
 def _tables(records: Records, roles: _Roles, population: Records | None) -> list[Frequencies]:

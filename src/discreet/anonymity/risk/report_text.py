@@ -63,6 +63,7 @@ def _head(report: Figures, width: int) -> str:
     found, noun = report.uniqueness, Noun.of(report.unit)
     lines = [
         ("rows", f"{report.rows:,}"),
+        *([("left out", report.left_out)] if report.silent else []),
         *([("units", f"{report.units:,}, by {', '.join(report.unit)}")] if report.unit else []),
         ("quasi-identifiers", ", ".join(report.quasi_identifiers)),
         ("sensitive", ", ".join(report.sensitive) or "none named"),
