@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +43,13 @@ class AttributeKind(StrEnum):
 
 
 _SAID = "said by the user"
+_DATES = "others may know dates"
+_KNOWN_BY_NAME = "by its name others may know it"
+_MEASURE = "a measure, kept out of what others know: say if they know it"
+_FILLED = 20
+"""So many values must be there before it is told by them alone what a column is."""
+_DIFFERENT, _WIDE = 0.3, 10
+"""A measure has more than this share of different values; whole ones spread over so many times as many as there are."""
 _UNSEEN = ColumnContent()
 _KEY = 0.5
 """The share of values that must lead to people, if the column is one that says whose rows are."""
@@ -66,6 +74,16 @@ class AttributeGuess:
     distinct: float
     unique: float
     content: ColumnContent = _UNSEEN
+
+    @property
+    def is_surely_known(self) -> bool:
+        """Whether something shows that others may know it: its name, that it holds dates, or that the user says so."""
+        return self.kind is AttributeKind.QUASI_IDENTIFYING and self.reason in {_SAID, _DATES, _KNOWN_BY_NAME}
+
+    @property
+    def is_measure(self) -> bool:
+        """Whether it is taken not to be known only because it seems to be a measure."""
+        return self.reason == _MEASURE
 
     def __str__(self) -> str:
         """The guess in one line."""
@@ -116,8 +134,9 @@ def guess_attributes(table: object) -> tuple[AttributeGuess, ...]:
 
     A column is identifying if some of its values hold what leads to a person, such as an e-mail address: see
     `discreet.tables.content`. That none was seen proves nothing, since of many values only some are looked at. It errs
-    on the side of caution: what isn't clear is quasi-identifying, and only a column with one value is called
-    insensitive. Whether it is right only somebody who knows the data can say; `confirm` is for that.
+    on the side of caution: what isn't clear is quasi-identifying, unless it is a measure, which hardly anybody knows
+    of others to the digit; and only a column with one value is called insensitive. Whether it is right only somebody
+    who knows the data can say; `confirm` is for that.
 
     Args:
         table: whatever `read` reads.
@@ -263,20 +282,30 @@ def _kind(column: Coded, content: ColumnContent, *, once: bool, is_number: bool)
     why = identifies(column.name, stored)
     sensitive = is_sensitive(column.name)
     held = [each for each in told_by_content(column.name, content) if not (sensitive and each.what == NOTES)]
-    alone = once and stored in {Kind.INTEGER, Kind.TEXT} and column.size - column.has_missing > 1
+    filled = column.rows - (int(column.counts()[-1]) if column.has_missing else 0)
+    alone = once and stored in {Kind.INTEGER, Kind.TEXT} and filled >= max(_FILLED, column.rows / 2)
     quasi = AttributeKind.QUASI_IDENTIFYING
     rules = (
         (why is not None, AttributeKind.IDENTIFYING, why or ""),
         (bool(held), AttributeKind.IDENTIFYING, f"it holds {' and '.join(map(str, held))}"),
         (sensitive, AttributeKind.SENSITIVE, "by its name others must not learn it"),
         (column.size <= 1, AttributeKind.INSENSITIVE, "it has no two values, so it tells nobody apart"),
-        (stored.is_time, quasi, "others may know dates"),
-        (may_be_known(column.name), quasi, "by its name others may know it"),
+        (stored.is_time, quasi, _DATES),
+        (may_be_known(column.name), quasi, _KNOWN_BY_NAME),
         (is_number, AttributeKind.IDENTIFYING, f"by what its rows have in common it looks like {OF_SOMEBODY}"),
         (alone, AttributeKind.IDENTIFYING, "no two rows share a value, as with a name or a number"),
+        (_is_measure(column, stored, filled), AttributeKind.SENSITIVE, _MEASURE),
         (True, quasi, "nothing shows that nobody else knows it"),
     )
     return next((kind, reason) for holds, kind, reason in rules if holds)
+
+
+def _is_measure(column: Coded, stored: Kind, filled: int) -> bool:
+    """Whether a column measures something: numbers with decimals, or over a range much wider than there are rows."""
+    values = present(column)
+    if stored not in {Kind.REAL, Kind.INTEGER} or filled < _FILLED or len(values) <= _DIFFERENT * filled:
+        return False
+    return stored is Kind.REAL or float(values[-1].as_py()) - float(values[0].as_py()) > _WIDE * filled
 
 
 def stored_kind(values: pa.Array) -> Kind:
@@ -299,19 +328,37 @@ def stored_kind(values: pa.Array) -> Kind:
 
 
 _SENSITIVE = (
-    "diagnosis diagnoses disease diseases disorder illness ailment condition comorbidity comorbidities complication "
-    "symptom symptoms allergy allergies icd icd9 icd10 treatment treatments therapy medication medications drug drugs "
-    "prescription procedure procedures surgery outcome hiv cancer diabetes diabetic pregnant pregnancies depression "
-    "hba1c a1c cholesterol glucose smoker smoking alcohol genotype genome "
-    "systolic diastolic sbp dbp heart_rate pulse blood_pressure "
-    "income incomes salary salaries wage wages earnings pay revenue wealth debt loan net_worth capital_gain "
-    "capital_loss credit_score balance benefits "
+    # Health
+    "diagnosis diagnoses disease disorder illness ailment condition comorbidity complication symptom allergy icd "
+    "icd9 icd10 treatment therapy medication drug prescription procedure surgery outcome hiv cancer diabetes "
+    "diabetic pregnant pregnancy depression suicide abortion disability hba1c a1c cd4 viral_load cholesterol "
+    "glucose smoker smoking alcohol genotype genome systolic diastolic sbp dbp heart_rate pulse blood_pressure "
+    "diagnose krankheit erkrankung behandlung medikament schwangerschaft befund maladie diagnostic traitement "
+    "grossesse medicament enfermedad diagnostico tratamiento medicamento embarazo malattia diagnosi trattamento "
+    "farmaco gravidanza doenca gravidez ziekte behandeling zwangerschap aandoening sjukdom diagnos behandling "
+    "graviditet sygdom sykdom sairaus diagnoosi hoito raskaus choroba diagnoza rozpoznanie leczenie ciaza nemoc "
+    "lecba tehotenstvi hastalik hastal_k tedavi gebelik "
+    # Money
+    "income salary wage earning pay revenue wealth debt loan mortgage net_worth asset saving expense expend "
+    "expenditure spending cost money tax taxes taxinc fedtax statetax agi capital_gain capital_loss credit_score "
+    "balance benefit pension alimony profit turnover einkommen gehalt lohn verdienst schulden vermogen ersparnis "
+    "rente umsatz gewinn steuer miete revenu salaire dette patrimoine epargne depense impot retraite ingreso "
+    "salario sueldo deuda patrimonio ahorro gasto impuesto reddito stipendio debito risparmio spesa pensione "
+    "rendimento renda divida poupanca despesa imposto inkomen salaris loon schuld spaargeld uitgave inkomst lon "
+    "skuld formogenhet indkomst inntekt gjeld gaeld tulo palkka velka dochod wynagrodzenie pensja dlug majatek "
+    "prijem mzda dluh gelir borc "
+    # Beliefs, justice, marks
     "religion religious faith denomination belief party politics political vote voted union orientation sexuality "
-    "conviction convictions offence offense crime arrest arrests verdict sentence "
-    "grade grades gpa mark marks evaluation appraisal "
-    "secret opinion"
+    "konfession glaube partei gewerkschaft religione religiao religie partij parti partido partito croyance "
+    "creencia sindicato syndicat fackforening uskonto wyznanie nabozenstvi conviction offence offense crime arrest "
+    "verdict sentence straftat verurteilung vorstrafe delit condamnation delito condena reato condanna crimine "
+    "misdrijf veroordeling brott forbrydelse rikos przestepstwo zlocin grade gpa mark evaluation appraisal zensur "
+    "bewertung beurteilung calificacion voto betyg arvosana ocena secret opinion geheimnis meinung secreto segreto "
 )
-"""Health, money, beliefs, justice, marks. A name ends in one of these, perhaps with one of the words below after it."""
+"""Health, money, beliefs, justice, marks, in a dozen languages, without accents; English plurals count, too.
+
+A name ends in one of these, perhaps with one of the words below after it.
+"""
 _AFTER = "code codes name type status class group category level amount usd eur value result per_year annual"
 _KNOWN = (
     "age birth birthday born birthplace sex gender race ethnicity ancestry citizenship nationality language "
@@ -349,13 +396,31 @@ def is_sensitive(name: str) -> bool:
     """Whether a column's name says that it holds what others must not learn.
 
     Examples:
-        >>> [is_sensitive(name) for name in ("annual_income", "salary-class", "patientDiagnosis", "diagnosis_date")]
-        [True, True, True, False]
+        >>> [is_sensitive(name) for name in ("annual_income", "salary-class", "DEBTS", "therapies", "diagnosis_date")]
+        [True, True, True, True, False]
     """
     words, after = plain(name).split("_"), set(_AFTER.split())
     while len(words) > 1 and words[-1] in after:
         words.pop()
-    return bool({joined("_".join(words[-length:])) for length in (1, 2)} & set(map(joined, _SENSITIVE.split())))
+    ends = {joined("_".join(words[-length:])) for length in (1, 2)}
+    return not _sensitive_words().isdisjoint(ends | {one for end in ends for one in _singulars(end)})
+
+
+@cache
+def _sensitive_words() -> frozenset[str]:
+    """The words that say so, joined."""
+    return frozenset(map(joined, _SENSITIVE.split()))
+
+
+def _singulars(word: str) -> set[str]:
+    """What a word may be the English plural of.
+
+    Examples:
+        >>> sorted(_singulars("allergies"))
+        ['allergi', 'allergie', 'allergy']
+    """
+    endings = {"s": "", "es": "", "ies": "y"}
+    return {word.removesuffix(plural) + one for plural, one in endings.items() if word.endswith(plural)}
 
 
 def may_be_known(name: str) -> bool:

@@ -151,7 +151,8 @@ def _guessed(table: Records, on: list[str] | None, sensitive: str | None) -> tup
         guess_attributes(table), quasi_identifying=on or (), sensitive=() if sensitive is None else (sensitive,)
     )
     known = list(found.quasi_identifying) if on is None else on
-    sought = sensitive or (found.sensitive[-1] if found.sensitive else None)
+    measures = {each.column for each in found.guesses if each.is_measure}
+    sought = sensitive or next((name for name in reversed(found.sensitive) if name not in measures), None)
     if sought is None:
         raise InvalidArgument("no column seems sensitive", hint="say what is to be learned: --sensitive COLUMN")
     if not known:

@@ -33,6 +33,13 @@ def guess(name: str, values: list[Any]) -> AttributeGuess:
         ),
         ("age sex race zip patient_zip ZipCode date_of_birth occupation native-country marital_status city", QUASI),
         ("diagnosis primary_diagnosis income salary salary-class annualIncome disease religion hiv_status", SENSITIVE),
+        ("DEBTS savings expend ASSETS cost COSTS allergies therapies CD4 suicide MONEY", SENSITIVE),
+        (
+            "Einkommen Schulden Diagnose Erkrankung salaire dette maladie ingresos diagnóstico reddito malattia",
+            SENSITIVE,
+        ),
+        ("renda doença inkomen schuld inkomst sjukdom indkomst sygdom inntekt tulo sairaus dochód choroba", SENSITIVE),
+        ("příjem nemoc gelir hastalık", SENSITIVE),
         ("x17 remark colour incomer diagnosis_date", QUASI),
     ],
 )
@@ -46,15 +53,23 @@ def test_names_say_what_columns_are(names: str, kind: AttributeKind, values: lis
 @pytest.mark.parametrize(
     ("values", "kind"),
     [
-        (["a", "b", "c"], IDENTIFYING),
-        ([3, 1, 2], IDENTIFYING),
-        ([3.0, 1.0, float("nan")], IDENTIFYING),
-        (["a", "b", None, None], IDENTIFYING),
+        ([f"a{n}" for n in range(20)], IDENTIFYING),
+        (list(range(20)), IDENTIFYING),
+        ([*map(float, range(20)), float("nan")], IDENTIFYING),
+        ([*(f"a{n}" for n in range(20)), *[None] * 20], IDENTIFYING),
+        ([*(f"a{n}" for n in range(20)), *[None] * 21], QUASI),
+        ([f"a{n}" for n in range(19)], QUASI),
+        ([3, 17, 40, *[None] * 303], QUASI),
+        ([n / 2 for n in range(20)], SENSITIVE),
+        ([n / 2 for n in range(19)], QUASI),
+        ([n / 2 for n in range(6)] * 4, QUASI),
+        ([*(n * 1_000 for n in range(20)), 0], SENSITIVE),
+        ([*range(20), 0], QUASI),
         ([0.5, 1.5, 2.5], QUASI),
         (["a", "b", "b"], QUASI),
         ([date(2020, 1, 1), date(2020, 1, 2)], QUASI),
         (["29.02.1984", "1.3.1984", None], QUASI),
-        (["29.02.1984", "1.3.1984", "30.02.1984"], IDENTIFYING),
+        (["29.02.1984", "1.3.1984", "30.02.1984"], QUASI),
         ([True, False], QUASI),
         (["a", None], QUASI),
         (["a", "a"], INSENSITIVE),
@@ -63,7 +78,7 @@ def test_names_say_what_columns_are(names: str, kind: AttributeKind, values: lis
     ],
 )
 def test_values_say_what_columns_are(values: list[Any], kind: AttributeKind) -> None:
-    """Under a name that says nothing: different texts or whole numbers name rows; one value tells nobody apart."""
+    """Under a name that says nothing: many different texts or whole numbers name rows; one value tells nobody apart."""
     assert guess("x17", values).kind is kind
 
 

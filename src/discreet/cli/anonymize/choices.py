@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from discreet.cli.common.options import share_of
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from discreet.anonymity.attributes import Attributes
+    from discreet.anonymity.attributes import AttributeGuess, Attributes
     from discreet.anonymity.hierarchies import Hierarchy
     from discreet.anonymity.models import Model
     from discreet.anonymity.records import Records
@@ -21,6 +21,16 @@ if TYPE_CHECKING:
 
 _ALONE = 0.01
 """The share of people whom a column that is kept may single out without a word: a few have the greatest age, say."""
+
+
+def _coarser(guess: AttributeGuess) -> AttributeGuess:
+    """The guess for a release: what only seems to be a measure isn't handed out to the digit."""
+    from discreet.anonymity.attributes import AttributeKind
+
+    if not guess.is_measure:
+        return guess
+    why = "a measure, made coarser unless it is said to be sensitive"
+    return replace(guess, kind=AttributeKind.QUASI_IDENTIFYING, reason=why)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +73,7 @@ class Roles:
         from discreet.anonymity.attributes import confirm, guess_attributes
 
         said = [tuple(each or ()) for each in (identifying, quasi_identifying, sensitive, kept)]
-        guesses = guess_attributes(table)
+        guesses = tuple(map(_coarser, guess_attributes(table)))
         found = confirm(
             guesses,
             identifying=said[0],
