@@ -135,8 +135,8 @@ def guess_attributes(table: object) -> tuple[AttributeGuess, ...]:
     A column is identifying if some of its values hold what leads to a person, such as an e-mail address: see
     `discreet.tables.content`. That none was seen proves nothing, since of many values only some are looked at. It errs
     on the side of caution: what isn't clear is quasi-identifying, unless it is a measure, which hardly anybody knows
-    of others to the digit; and only a column with one value is called insensitive. Whether it is right only somebody
-    who knows the data can say; `confirm` is for that.
+    of others to the digit; texts and whole numbers that differ in most rows are identifying; and only a column with one
+    value is called insensitive. Whether it is right only somebody who knows the data can say; `confirm` is for that.
 
     Args:
         table: whatever `read` reads.
@@ -294,6 +294,12 @@ def _kind(column: Coded, content: ColumnContent, *, once: bool, is_number: bool)
         (may_be_known(column.name), quasi, _KNOWN_BY_NAME),
         (is_number, AttributeKind.IDENTIFYING, f"by what its rows have in common it looks like {OF_SOMEBODY}"),
         (alone, AttributeKind.IDENTIFYING, "no two rows share a value, as with a name or a number"),
+        # Before measures: a number by which somebody is known, kept as a measure, would be published as it is.
+        (
+            stored in {Kind.INTEGER, Kind.TEXT} and filled >= _FILLED and len(present(column)) > _CODES * filled,
+            AttributeKind.IDENTIFYING,
+            "most rows have another value, as with names or numbers",
+        ),
         (_is_measure(column, stored, filled), AttributeKind.SENSITIVE, _MEASURE),
         (True, quasi, "nothing shows that nobody else knows it"),
     )
@@ -306,6 +312,10 @@ def _is_measure(column: Coded, stored: Kind, filled: int) -> bool:
     if stored not in {Kind.REAL, Kind.INTEGER} or filled < _FILLED or len(values) <= _DIFFERENT * filled:
         return False
     return stored is Kind.REAL or float(values[-1].as_py()) - float(values[0].as_py()) > _WIDE * filled
+
+
+_CODES = 0.5
+"""A column of texts or whole numbers with more different values than this share of its rows may be one of codes."""
 
 
 def stored_kind(values: pa.Array) -> Kind:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -22,7 +22,15 @@ from discreet.anonymity.records import Records, read
 from discreet.anonymity.reduce import microaggregation
 from discreet.anonymity.reduce.microaggregation import Microaggregated, grid_bits, mdav, microaggregate
 from discreet.errors import InvalidArgument, SchemaMismatch
+from support.exact_ends import every_value_is_shown
 from support.examples import examples
+
+
+@pytest.fixture(scope="module", autouse=True)
+def exact_averages() -> Iterator[None]:
+    """Averages as they are: what becomes of those that are somebody's values is tried in `test_range_labels.py`."""
+    with every_value_is_shown():
+        yield
 
 
 def slow_mdav(points: Sequence[tuple[int, ...]], k: int) -> list[set[int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
@@ -37,6 +37,7 @@ from discreet.anonymity.reduce.points import Judge, points_of
 from discreet.anonymity.reduce.recoding import Recoding
 from discreet.errors import InvalidArgument
 from support import slow_models as slow
+from support.exact_ends import every_value_is_shown
 from support.examples import examples
 from support.slow_mondrian import Line, Met, Row, lines_of, recursive
 
@@ -44,6 +45,13 @@ TREE = {"a": ("x", "*"), "b": ("y", "*"), "c": ("x", "*"), "d": ("z", "*"), "e":
 """Value → its groups; in the order of texts they are mixed up."""
 FOREST = {"a": ("p", "p"), "b": ("q", "r"), "c": ("p", "p"), "d": ("s", "r"), "e": ("q", "r"), "f": ("t", "u")}
 """The same, with no group for everything."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def exact_ends() -> Iterator[None]:
+    """Ranges as they are cut: what becomes of their ends is tried in `test_range_labels.py`."""
+    with every_value_is_shown():
+        yield
 
 
 def classes(found: Recoding, records: Records, *, sensitive: bool) -> Counter[tuple[object, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import Missing, read
+from discreet.anonymity.columns import Coded
 from discreet.anonymity.hierarchies import Taxonomy
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.reduce.anonymize import anonymize
@@ -71,7 +72,38 @@ def test_ranges_of_texts_and_days() -> None:
     labels = ["1990", "1990-05", "1990-06", "1990-05-01–1990-05-17", "1990-05-18–1991-01-01", "1989–1991 or (missing)"]
     found = relate(days, read({"x": labels}).column("x"))
     released = read({"x": labels}).column("x").labels()
-    assert {released[cell] for cell in found.cells.tolist()} == {"1990", "1990-05", "1990-05-01–1990-05-17"}
+    assert {released[cell] for cell in found.cells.tolist()} == {
+        "1990", "1990-05", "1990-05-01–1990-05-17", "1989–1991 or (missing)"
+    }  # fmt: skip
+
+
+def test_rounded_ends_are_read() -> None:
+    """Beginnings of texts, ranges without an end, decades, hours: each label goes with what lies in it."""
+    texts = read({"x": ["a, b", "anna", "antje", "berta", "zoe"]}).column("x")
+    cells = {
+        "{an…}": ["anna", "antje"], "{an… … be…}": ["anna", "antje", "berta"],
+        '{"a, b" … an…}': ["a, b", "anna", "antje"],
+        "{be… …}": ["berta", "zoe"], "{… anna}": ["a, b", "anna"], "{…}": ["a, b", "anna", "antje", "berta", "zoe"],
+    }  # fmt: skip
+    assert _read(texts, list(cells)) == cells
+    clock = [datetime(1989, 12, 31, 23, 5), datetime(1990, 5, 17, 14, 30), datetime(2001, 1, 1, 0, 0)]
+    times = {
+        "1990-05-17 14h": clock[1:2], "1980s": clock[:1], "1980s–1990": clock[:2], "1990-05-17": clock[1:2],
+        "1990-05-17 13h–1990-05-17 14h": clock[1:2], "≥1990-06": clock[2:], "≤1990": clock[:2],
+        "1990-05–2001": clock[1:],
+    }  # fmt: skip
+    assert _read(read({"x": clock}).column("x"), list(times)) == times
+
+
+def _read(known: Coded, labels: list[str]) -> dict[str, list[Any]]:
+    """Of each label, the values that it goes with."""
+    released = read({"x": labels}).column("x")
+    found = relate(known, released)
+    fitting: dict[str, list[Any]] = {label: [] for label in labels}
+    for code, value in enumerate(known.labels()):
+        for cell in found.cells[found.starts[code] : found.starts[code + 1]].tolist():
+            fitting[str(released.labels()[cell])].append(value)
+    return fitting
 
 
 def test_wildcards_fit_everything() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import floor, inf, log10
@@ -12,7 +13,17 @@ import numpy as np
 from discreet.anonymity.columns import Coded, Reals
 from discreet.anonymity.hierarchies.intervals import Calendar, Intervals
 from discreet.anonymity.hierarchies.ladder import Flat, Hierarchy, Masking
-from discreet.anonymity.hierarchies.texts import is_number, is_text, is_time, numbers, present, spelled_dates, times
+from discreet.anonymity.hierarchies.texts import (
+    is_number,
+    is_text,
+    is_time,
+    numbers,
+    present,
+    spelled_dates,
+    texts,
+    times,
+)
+from discreet.anonymity.sharing import Sharing
 from discreet.errors import InvalidArgument
 from discreet.tables import Kind
 from discreet.tables.proposals import joined, knowledge, without_owner
@@ -63,7 +74,9 @@ class ProposedHierarchy:
         return f"{self.column}: {type(self.hierarchy).__name__}, because {self.reason}"
 
 
-def propose_hierarchy(column: Coded, *, kind: ColumnKind | None = None, name: str | None = None) -> ProposedHierarchy:
+def propose_hierarchy(
+    column: Coded, *, kind: ColumnKind | None = None, name: str | None = None, sharing: Sharing | None = None
+) -> ProposedHierarchy:
     """A hierarchy to start from, for any column.
 
     Numbers are cut into intervals of a round width; dates, also texts such as 9/7/1967, go by the calendar; digit
@@ -78,6 +91,8 @@ def propose_hierarchy(column: Coded, *, kind: ColumnKind | None = None, name: st
         column: any, also one without rows.
         kind: what to take it for, where the guess would be wrong.
         name: to guess by, if the column's own says nothing.
+        sharing: how many people share each value. If an interval would end at one that too few have, all intervals of
+            the column end halfway between two whole numbers, `[19.5, 29.5)`, or a little before round numbers.
 
     Raises:
         InvalidArgument: there is no such kind.
@@ -101,7 +116,7 @@ def propose_hierarchy(column: Coded, *, kind: ColumnKind | None = None, name: st
     found = kind or _guess(values, name or column.name)
     match found:
         case "number":
-            hierarchy, reason = _of_numbers(column)
+            hierarchy, reason = _of_numbers(column, sharing)
         case "date":
             hierarchy, reason = _of_dates(column)
         case "digits":
@@ -213,7 +228,7 @@ def _of_dates(column: Coded) -> tuple[Hierarchy, str]:
     return Calendar(), f"its values are texts that are dates{dots}, {order}"
 
 
-def _of_numbers(column: Coded) -> tuple[Hierarchy, str]:
+def _of_numbers(column: Coded, sharing: Sharing | None) -> tuple[Hierarchy, str]:
     """Intervals of a round width.
 
     Raises:
@@ -228,14 +243,39 @@ def _of_numbers(column: Coded) -> tuple[Hierarchy, str]:
     if not 0 < span / _INTERVALS < inf:
         return Flat(), "it has hardly more than one number"
     width = _round_width(span / _INTERVALS)
-    if (held == np.floor(held)).all():
+    whole = bool((held == np.floor(held)).all())
+    if whole:
         width = max(width, _PAIRS)
     step = width * _ALIGNED
     low, high = (step * int(Decimal(float(end)) // step) for end in (inner[0], inner[-1]))
     low -= step * (Decimal(float(inner[0])) < low)  # Decimal divides towards zero
     high += step * (Decimal(float(inner[-1])) >= high)
     reason = f"it holds numbers; at level 1 the intervals are {float(width):g} wide"
+    if sharing is not None:
+        rare = {
+            Decimal(text) for text, few in zip(texts(present(column)).to_pylist(), sharing.rare, strict=False) if few
+        }
+        back = _away_from(rare, (low, high, width), whole=whole)
+        low, high = low - back, high - back
     return Intervals.equal(low, high, width=width, fanout=_FANOUT), reason
+
+
+def _away_from(rare: AbstractSet[Decimal], grid: tuple[Decimal, Decimal, Decimal], *, whole: bool) -> Decimal:
+    """How far back a grid must be moved for no interval on it to end at a rare value: not at all if none does.
+
+    Args:
+        rare: values that too few people share.
+        grid: where the first interval begins, where the last one ends, and how wide they are.
+        whole: whether all values are whole numbers: half a unit then changes no interval, and is nobody's value.
+    """
+    low, high, width = grid
+    ends = [low + width * place for place in range(int((high - low) / width) + 1)]
+    if whole:
+        return Decimal(0) if rare.isdisjoint([*ends, *(end - 1 for end in ends)]) else Decimal("0.5")
+    back, part = Decimal(0), width / 20
+    while not rare.isdisjoint([end - back for end in ends]):
+        back, part = part, part / 2
+    return back
 
 
 def _round_width(width: float) -> Decimal:

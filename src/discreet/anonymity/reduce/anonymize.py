@@ -20,8 +20,10 @@ from discreet.anonymity.models.model import Model
 from discreet.anonymity.records import Missing, Records, Unit, population_of, read
 from discreet.anonymity.reduce.anonymized import Anonymized, Made, finished
 from discreet.anonymity.reduce.generalisation import Optimum, optimum, recode_locally
+from discreet.anonymity.reduce.lattice_table import asked_size
 from discreet.anonymity.reduce.microaggregation import microaggregate
 from discreet.anonymity.reduce.mondrian import mondrian, mondrian_beside
+from discreet.anonymity.sharing import sharing_of
 from discreet.anonymity.words import Repeated
 from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import Rationalizable
@@ -87,6 +89,9 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
 
     Quasi-identifiers that are texts and all of them dates, such as 9/17/1967, are generalised as dates, unless they
     have a hierarchy of another kind.
+
+    No cell of a quasi-identifier that has no hierarchy of yours shows a value that fewer than k people share, for the
+    largest k that a model asks for: neither alone, nor as one end of a range, nor as a member of a set.
 
     A missing value is generalised like any other. The release shows a text for it, so nothing in it is a wildcard.
 
@@ -269,8 +274,8 @@ def _searched(task: _Task, suppression: Rationalizable, loss: Loss, most_nodes: 
     hierarchies = {
         name: task.hierarchies[name]
         if name in task.hierarchies
-        else propose_hierarchy(task.records.column(name)).hierarchy
-        for name in task.quasi
+        else propose_hierarchy(column, sharing=sharing_of(task.records, column, asked_size(task.models))).hierarchy
+        for name, column in ((name, task.records.column(name)) for name in task.quasi)
     }
     return optimum(
         task.records,

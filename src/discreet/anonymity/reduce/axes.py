@@ -5,37 +5,24 @@ lies an average step beyond the greatest. Ranges of them may be cut between any 
 
 Where a ladder is given, values lie in an order that keeps those of every group together, at every level: only then does
 a range of categories mean something. It is shown as the smallest group that holds it, so it is as wide as that group,
-and it is cut only between that group's parts: any other cut may leave both halves with the same cell.
-
-| column | one value | more |
-|---|---|---|
-| numbers, times | `20` | `20–29`; `-5 to 9` where the column has negative numbers |
-| other values, up to eight in the range | `Masters` | `{Bachelors, Masters}`: all values of the range |
-| other values, more in the range | | `{Armed-Forces … Sales}`: all values between, in the order of code points |
-| with a ladder | its label | the label of the smallest group that holds the range: it stands for the whole group |
-| with a missing value | `(missing)` | `20–29 or (missing)`, `{Masters, (missing)}` |
-
-Different ranges have different labels: a value with a comma, a brace, a quotation mark or an ellipsis in it is quoted
-inside braces. Where a ladder has no group for everything, a range that no group holds is shown as the set of the
-highest groups that it meets.
+and it is cut only between that group's parts: any other cut may leave both halves with the same cell. What ranges are
+shown as, `range_labels.py` says.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import lcm
+from math import floor, lcm
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.anonymity.columns import Coded, Codes, Reals, Whole
+from discreet.anonymity.columns import Coded, Codes, Mask, Reals, Whole
 from discreet.anonymity.hierarchies.ladder import Ladder
-from discreet.anonymity.hierarchies.texts import MISSING, is_number, is_time, present, texts
-from discreet.anonymity.reduce.recoding import Cells, ListedCells, RangeCells
+from discreet.anonymity.hierarchies.texts import is_number, present, texts
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -137,90 +124,11 @@ def coordinates(column: Coded) -> Reals:
     return np.append(at * (len(at) - 1), at[-1] * len(at) - at[0])
 
 
-# ── What ranges are shown as ──────────────────────────────────────────────────────────────────────────────────────────
-
-_LISTED = 8
-"""So many values are listed; of more, the first and the last are shown."""
-_SPECIAL = frozenset('{},"…')
-
-
-def shown(axis: Axis, low: Codes, high: Codes) -> tuple[Cells, Whole]:
-    """The cells of one quasi-identifier, and the cell of each range.
-
-    Args:
-        axis: the quasi-identifier.
-        low: of each range, the least place.
-        high: of each range, the greatest; no two ranges have both in common.
-    """
-    if axis.ladder is not None:
-        return _groups(axis, axis.ladder, low, high)
-    column = axis.column
-    missing = _unused(column) if column.has_missing else ""
-    known = texts(present(column)).to_pylist()
-    named = _interval if is_number(column.values) or is_time(column.values) else _set
-    labels = tuple(named(known, missing, *pair) for pair in zip(low.tolist(), high.tolist(), strict=True))
-    return RangeCells(name=column.name, labels=labels, low=low, high=high, size=column.size), np.arange(len(low))
-
-
-def _unused(column: Coded) -> str:
-    """A label for the missing value that no value has."""
-    taken, name = set(texts(present(column)).to_pylist()), MISSING
-    while name in taken:
-        name = f"({name})"
-    return name
-
-
-def _interval(known: Sequence[str], missing: str, low: int, high: int) -> str:
-    """A range of numbers or times; the place after the last known one is the missing value's."""
-    if low == len(known):
-        return missing
-    last = min(high, len(known) - 1)
-    to = " to " if known[0].startswith("-") else "–"  # the least is the first
-    text = known[low] if low == last else f"{known[low]}{to}{known[last]}"
-    return text if last == high else f"{text} or {missing}"
-
-
-def _set(known: Sequence[str], missing: str, low: int, high: int) -> str:
-    """A range of other values."""
-    names = [*known[low : high + 1], *([missing] if high == len(known) else [])]
-    # A value that looks like a set is shown as a set of itself, which nothing else looks like.
-    looks = low < len(known) and known[low].startswith("{")
-    return _listed(names) if low < high or looks else names[0]
-
-
-def _listed(names: Sequence[str]) -> str:
-    """A set, or its ends if it is large."""
-    if len(names) > _LISTED:
-        return f"{{{_quoted(names[0])} … {_quoted(names[-1])}}}"
-    return f"{{{', '.join(map(_quoted, names))}}}"
-
-
-def _quoted(text: str) -> str:
-    """A value as it stands in a set."""
-    return json.dumps(text, ensure_ascii=False) if _SPECIAL & set(text) else text
-
-
-def _groups(axis: Axis, ladder: Ladder, low: Codes, high: Codes) -> tuple[Cells, Whole]:
-    """The smallest groups that hold the ranges of a column with a ladder, and the group of each range."""
-    order = np.argsort(axis.place)  # place → code
-    level = axis.levels(low, high)
-    # Level by level, the groups from that of the least place to that of the greatest: one, unless nothing holds both.
-    rung = np.minimum(level, ladder.height)
-    ends = np.stack((level, axis.grains[rung, low], axis.grains[rung, high]), axis=1)
-    distinct, place = np.unique(ends, axis=0, return_inverse=True)
-    labels, covered = [], []
-    for found, first, last in distinct.tolist():
-        at = min(found, ladder.height)
-        codes = order[(axis.grains[at] >= first) & (axis.grains[at] <= last)]
-        names = [ladder.labels[at][group] for group in dict.fromkeys(ladder.maps[at][codes].tolist())]
-        labels.append(names[0] if len(names) == 1 else _listed(names))
-        covered.append(codes.astype(np.int32))
-    return ListedCells.of(axis.column.name, labels, covered), place.reshape(-1)
-
-
 # ── Averages ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _SAFE = 1 << 62
+_FINER = {"date": ("s", 86_400), "s": ("ms", 1_000), "ms": ("us", 1_000), "us": ("ns", 1_000)}
+"""The unit below the one that times are kept in, and how many of it make one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -261,22 +169,30 @@ def coordinates_of(column: Coded) -> Reals:
     return at
 
 
-def medians(column: Coded, groups: Whole, number: int) -> Averages:
-    """The median of each group, the lower one of two: a value that one of its rows has.
+def medians(column: Coded, groups: Whole, number: int, rare: Mask) -> Averages:
+    """The median of each group, the lower one of two: a value that one of its rows has, or halfway to the next.
 
     Args:
         column: numbers or times.
         groups: row → its group, from 0 to `number` − 1; each has a row.
         number: how many groups there are.
+        rare: code → whether too few people share the value. If one would be shown, all medians are halfway between two
+            units of the column.
+
+    Raises:
+        InvalidArgument: the column has no finer unit to be halfway between.
     """
     sizes = np.bincount(groups, minlength=number)
     middle = np.cumsum(sizes) - sizes + (sizes - 1) // 2
     codes = column.codes[np.lexsort((column.codes, groups))][middle]
+    if rare[codes].any():
+        wholes, unit = _wholes(column.values)
+        return _halfway(column, [Fraction(int(whole), unit) for whole in wholes[codes].tolist()])
     shown = texts(present(column)).to_pylist()
     return Averages(labels=tuple(shown[code] for code in codes.tolist()), at=coordinates_of(column)[codes])
 
 
-def means(column: Coded, groups: Whole, number: int, decimals: int) -> Averages:
+def means(column: Coded, groups: Whole, number: int, decimals: int, rare: Mask) -> Averages:
     """The mean of each group: exact, then rounded once, halves to the even neighbour.
 
     Args:
@@ -284,12 +200,19 @@ def means(column: Coded, groups: Whole, number: int, decimals: int) -> Averages:
         groups: row → its group, from 0 to `number` − 1; each has a row.
         number: how many groups there are.
         decimals: digits after the point that numbers are rounded to; times are rounded to the column's own unit.
+        rare: code → whether too few people share the value. If one would be shown, all means are rounded to halfway
+            between two units of the column, where no value is.
+
+    Raises:
+        InvalidArgument: the column has no finer unit to be halfway between.
 
     Examples:
         >>> from discreet.anonymity import read
         >>> age = read({"age": [20, 25, 31, 41]}).column("age")
-        >>> means(age, np.array([0, 0, 0, 1]), 2, 2).labels
+        >>> means(age, np.array([0, 0, 0, 1]), 2, 2, np.zeros(4, np.bool_)).labels
         ('25.33', '41')
+        >>> means(age, np.array([0, 0, 0, 1]), 2, 2, np.ones(4, np.bool_)).labels
+        ('25.5', '41.5')
     """
     import pyarrow as pa
 
@@ -297,16 +220,45 @@ def means(column: Coded, groups: Whole, number: int, decimals: int) -> Averages:
     order = np.argsort(groups, kind="stable")
     sizes = np.bincount(groups, minlength=number)
     sums = np.add.reduceat(wholes[column.codes[order]], np.cumsum(sizes) - sizes).tolist()
+    exact = [Fraction(total, size * unit) for total, size in zip(sums, sizes.tolist(), strict=True)]
     kind = column.values.type
     scale = 1 if pa.types.is_temporal(kind) else 10**decimals
-    # round() of a Fraction goes to the even neighbour, and is exact.
-    rounded = [round(Fraction(total * scale, size * unit)) for total, size in zip(sums, sizes.tolist(), strict=True)]
+    rounded = [round(mean * scale) for mean in exact]  # round() of a Fraction goes to the even neighbour, and is exact
     at = np.array([each / scale for each in rounded], dtype=np.float64)
     if pa.types.is_temporal(kind):
-        return Averages(
-            labels=tuple(texts(pa.array(rounded, _stored(column.values).type).view(kind)).to_pylist()), at=at
+        shown = texts(pa.array(rounded, _stored(column.values).type).view(kind)).to_pylist()
+    else:
+        shown = [_written(each, decimals) for each in rounded]
+    hidden = {text for text, few in zip(texts(present(column)).to_pylist(), rare.tolist(), strict=False) if few}
+    return Averages(labels=tuple(shown), at=at) if hidden.isdisjoint(shown) else _halfway(column, exact)
+
+
+def _halfway(column: Coded, exact: Sequence[Fraction]) -> Averages:
+    """Averages, each moved to halfway between the two units of the column that it lies between: no value is there.
+
+    Raises:
+        InvalidArgument: times are kept to a unit that has no half.
+    """
+    import pyarrow as pa
+
+    kind = column.values.type
+    if not pa.types.is_temporal(kind):
+        exponents = (int(Decimal(text).as_tuple().exponent) for text in texts(present(column)).to_pylist())
+        decimals = max(0, *(-exponent for exponent in exponents))
+        tenfold = [10 * floor(each * 10**decimals) + 5 for each in exact]
+        at = np.array([each / 10 ** (decimals + 1) for each in tenfold], dtype=np.float64)
+        return Averages(labels=tuple(_written(each, decimals + 1) for each in tenfold), at=at)
+    unit = "date" if pa.types.is_date(kind) else kind.unit
+    if unit not in _FINER:
+        raise InvalidArgument(
+            f"an average of {column.name!r} would be a time that fewer than k people have, and there is no finer one",
+            hint="Mondrian and the optimal search take this column",
         )
-    return Averages(labels=tuple(_written(each, decimals) for each in rounded), at=at)
+    finer, steps = _FINER[unit]
+    halves = pa.array([floor(each) * steps + steps // 2 for each in exact], pa.int64())
+    times = halves.view(pa.timestamp(finer, tz=None if unit == "date" else kind.tz))
+    at = np.array([floor(each) + 0.5 for each in exact], dtype=np.float64)
+    return Averages(labels=tuple(texts(times).to_pylist()), at=at)
 
 
 def _written(number: int, decimals: int) -> str:

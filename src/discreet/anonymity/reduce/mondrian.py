@@ -14,10 +14,13 @@ from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.models.k_anonymity import DeltaPresence
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records import Records
-from discreet.anonymity.reduce.axes import Axis, axes_of, shown
-from discreet.anonymity.reduce.cutting import classes_of_rows, partition
+from discreet.anonymity.reduce.axes import Axis, axes_of
+from discreet.anonymity.reduce.cutting import Partition, classes_of_rows, partition
+from discreet.anonymity.reduce.lattice_table import asked_size
 from discreet.anonymity.reduce.points import Judge, Members, Points, everything, points_of
+from discreet.anonymity.reduce.range_labels import shown
 from discreet.anonymity.reduce.recoding import Cells, Recoded, Recoding, recoding_of_nothing
+from discreet.anonymity.sharing import Sharing, sharing_of
 from discreet.anonymity.words import Noun
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import rational
@@ -46,9 +49,9 @@ def mondrian(  # noqa: PLR0913 — what is to be protected, how, and three choic
     Missing values are values of their own here, whatever the table takes them for: none of the cells is missing in the
     release, so nothing in it could be a wildcard.
 
-    Without a ladder the ends of a range are values of the data: the least and the greatest of its class. Somebody in
-    the class has each, and a range that ends at the oldest person's age tells it. With a ladder only its labels are
-    shown.
+    Without a ladder a range ends at the least and the greatest value of its class where k people of the table share
+    these, for the largest k that is asked for; else it reaches outwards to a round number, a month, or first letters,
+    as `range_labels.py` says: no end is a value that fewer people have. With a ladder only its labels are shown.
 
     Args:
         records: the table.
@@ -74,7 +77,7 @@ def mondrian(  # noqa: PLR0913 — what is to be protected, how, and three choic
         >>> table = read({"age": [42, 52, 36, 24, 73], "zip": ["1", "2", "1", "1", "2"]})
         >>> found = mondrian(table, ["age", "zip"], [KAnonymity(2)])
         >>> [found.columns["age"].cells.labels[cell] for cell in found.columns["age"].codes]
-        ['42–73', '42–73', '24–36', '24–36', '42–73']
+        ['40–99', '40–99', '20–39', '20–39', '40–99']
     """
     _check(models, relaxed=relaxed, ladders=bool(ladders), population=population is not None)
     axes = axes_of(chosen(records, quasi_identifiers), ladders or {})
@@ -146,8 +149,11 @@ def _cut(
             hint=f"ask for less: it has {Noun.of(unit).counted(records.counted)}",
         )
     found = partition(points, axes, judge, relaxed=relaxed)
-    seen = [_shown(axis, found.low[number], found.high[number]) for number, axis in enumerate(axes)]
+    shared = [sharing_of(records, axis.column, asked_size(models)) for axis in axes]
+    seen = [_shown(axis, found.low[i], found.high[i], shared[i]) for i, axis in enumerate(axes)]
     _check_release(seen, found.members, judge)
+    if population is not None and any(_is_wider(*each, found, i) for i, each in enumerate(seen)):
+        _check_below(models)
     known = {*sensitive, *(axis.column.name for axis in axes)}
     rest = [column for name, column in records.columns.items() if name not in known]
     of_row = classes_of_rows(found.members, points.of_row, points.number, rest)
@@ -161,8 +167,8 @@ def _cut(
 def _check_below(models: Sequence[Model]) -> None:
     """No model asks for people who are absent, where some of them aren't counted.
 
-    They have values between those of the table, so ranges hold them that don't count them. Too few people err on the
-    safe side for every other model.
+    They have values between those of the table, or in what rounding adds to a range, so ranges hold them that don't
+    count them. Too few people err on the safe side for every other model.
 
     Raises:
         InvalidArgument: a model does.
@@ -170,7 +176,8 @@ def _check_below(models: Sequence[Model]) -> None:
     for model in models:
         if isinstance(model, DeltaPresence) and rational(model.lo, "lo") > 0:
             raise InvalidArgument(
-                f"the lower end of {model} can't be checked: the population has values that the table lacks",
+                f"the lower end of {model} can't be checked: the population has values that the table lacks, or ranges "
+                "are rounded, so that people are in several",
                 hint="take 0 for it, or the optimal search, which knows the population's values",
             )
 
@@ -224,12 +231,18 @@ def _check(models: Sequence[Model], *, relaxed: bool, ladders: bool, population:
         )
 
 
-def _shown(axis: Axis, low: Codes, high: Codes) -> tuple[Cells, Codes]:
+def _shown(axis: Axis, low: Codes, high: Codes, sharing: Sharing) -> tuple[Cells, Codes]:
     """The cells of a quasi-identifier, and the cell of each class."""
     ranges = group([low, high], [axis.column.size, axis.column.size])
     of_class, ends = ranges.of_row(), ranges.tuples()
-    cells, of_range = shown(axis, ends[:, 0].copy(), ends[:, 1].copy())
+    cells, of_range = shown(axis, ends[:, 0].copy(), ends[:, 1].copy(), sharing)
     return cells, of_range[of_class].astype(np.int32)
+
+
+def _is_wider(cells: Cells, codes: Codes, found: Partition, axis: int) -> bool:
+    """Whether a cell of an axis stands for more values than its class has between its least and its greatest."""
+    low, high = cells.ends()
+    return bool((low[codes] < found.low[axis]).any() or (high[codes] > found.high[axis]).any())
 
 
 def _check_release(seen: Sequence[tuple[Cells, Codes]], members: Members, judge: Judge) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -26,12 +28,16 @@ _BETWEEN = re.compile(
 )
 _FROM = re.compile(rf"(?:(?P<sign>>=|≥|>)\s*(?P<lo>{_NUMBER})|(?P<plus>{_NUMBER})\s*\+)")
 _UP_TO = re.compile(rf"(?P<sign><=|≤|<)\s*(?P<hi>{_NUMBER})")
-_DAY = r"\d{4}-\d{2}-\d{2}"
-_DAYS = re.compile(rf"(?P<lo>{_DAY})\s*(?:-|–|\.\.|to)\s*(?P<hi>{_DAY})")
-_TEXTS = re.compile(r"\{(?P<lo>.*) … (?P<hi>.*)\}")
+_TIME = r"\d{3}0s|\d{4}(?:-\d{2}(?:-\d{2}(?: \d{2}(?:h|:[\d:.]+))?)?)?"
+_TIMES = re.compile(rf"(?P<lo>{_TIME})\s*(?:-|–|\.\.|to)\s*(?P<hi>{_TIME})")
+_TIMES_FROM = re.compile(rf"(?:≥|>=)\s*(?P<lo>{_TIME})")
+_TIMES_UP_TO = re.compile(rf"(?:≤|<=)\s*(?P<hi>{_TIME})")
+_TEXTS = re.compile(r"\{(?P<lo>.*) … (?P<hi>.*)\}|\{(?P<from>.+) …\}|\{… (?P<to>.+)\}|\{(?P<alike>.+…)\}")
+_AFTER = "\U0010ffff"
 _OR_MISSING = " or (missing)"
 _SET = re.compile(r"\{(?P<members>.*)\}")
-_YEAR, _MONTH, _DATE = 4, 7, 10  # characters of a time that say its year, year and month, and day
+_YEAR, _MONTH, _DATE, _HOUR, _MINUTE = 4, 7, 10, 13, 16  # characters of a time that say it as far as that
+_ISO = re.compile(r"\d{4}-\d{2}")
 _BLOCK = 1 << 22  # comparisons of values with ranges that are made at a time
 
 
@@ -61,9 +67,10 @@ def relate(  # noqa: PLR0913 — two columns, and what is said of their cells an
     """Which released codes each known value may have become.
 
     A cell is read by its label: it takes values with the same text, numbers in a range such as `20-29`, `[20, 30)`,
-    `≥70`, `70+` or `<18`, texts that fit a mask such as `123**`, members of a set such as `{a, b}` or `{a … z}`, days
-    in a year `1990`, a month `1990-05` or from day to day, and anything if it is only stars. Where the release says
-    itself what its cells cover, that is believed instead, for all values that the original column has; a label that
+    `≥70`, `70+` or `<18`, texts that fit a mask such as `123**`, members of a set such as `{a, b}` or `{a … z}`, texts
+    that begin so `{An…}`, days in a decade `1990s`, a year `1990` or a month `1990-05`, times in an hour
+    `1990-05-01 14h`, both from one of these to another, and anything if it is only stars. Where the release says itself
+    what its cells cover, that is believed instead, for all values that the original column has; a label that
     can't be read takes its own text alone, and then fewer rows are found than there are.
 
     Args:
@@ -155,6 +162,48 @@ class _Range:
     with_hi: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Texts between two, in the order of code points."""
+
+    lo: str
+    hi: str
+    code: int
+    times: bool
+
+
+def _span_of(code: int, label: str) -> _Span | None:
+    """What a label says that reaches from text to text, or from time to time; None if it says nothing of the kind."""
+    if found := _TIMES.fullmatch(label) or _TIMES_FROM.fullmatch(label) or _TIMES_UP_TO.fullmatch(label):
+        ends = found.groupdict()
+        return _Span(_time(ends.get("lo")), _time(ends.get("hi")) + _AFTER, code, times=True)
+    if label == "{…}":
+        return _Span("", _AFTER, code, times=False)
+    if found := _TEXTS.fullmatch(label):
+        lo, hi = (found[one] or found[other] or found["alike"] or "" for one, other in (("lo", "from"), ("hi", "to")))
+        return _Span(_beginning(lo), _beginning(hi) + _AFTER * (not hi or hi.endswith("…")), code, times=False)
+    return None
+
+
+def _time(end: str | None) -> str:
+    """One end of a range of times as all times in it begin; nothing if it is open."""
+    return re.sub("0s$|h$", "", end or "")
+
+
+def _beginning(end: str) -> str:
+    """One end of a range of texts: what stands in quotation marks, or the letters before an ellipsis."""
+    text = end.removesuffix("…")
+    with suppress(ValueError):  # a text that only looks quoted is taken as it is
+        if text.startswith('"'):
+            return str(json.loads(text))
+    return text
+
+
+def _written(value: Value) -> str:
+    """A value as ranges of texts and times are written: a time with a space before its hour."""
+    return value.isoformat(" ") if isinstance(value, datetime) else plain(value) or ""
+
+
 class _Labels:
     """Labels of cells, sorted by how they are read; `bare` are those that are nothing but their own text."""
 
@@ -165,7 +214,7 @@ class _Labels:
         self._all: list[int] = []
         self.bare: set[str] = set()
         ranges: list[tuple[int, _Range]] = []
-        self._spans: list[tuple[str, str, int]] = []
+        self._spans: list[_Span] = []
         for code, label in enumerate(labels):
             text = plain(label)
             if text is None:
@@ -180,21 +229,23 @@ class _Labels:
     def _read(self, code: int, label: str, ranges: list[tuple[int, _Range]]) -> None:
         """Read one label that isn't only its own text."""
         members = _SET.fullmatch(label)
-        span = _TEXTS.fullmatch(label) or _DAYS.fullmatch(label)
+        span = _span_of(code, label)
         spread = _range(label)
+        if span is not None:
+            self._spans.append(span)
         if label and set(label) == {"*"}:
             self._all.append(code)
-        elif span:
-            self._spans.append((span["lo"], span["hi"], code))
+        elif span is not None and not span.times:
+            return
         elif members:
             for member in members["members"].split(","):
                 self._same[member.strip()].append(code)
         elif "*" in label:
             stars = tuple(letter == "*" for letter in label)
             self._masks[stars][label].append(code)
-        elif spread is not None:
+        elif spread is not None:  # years may be numbers as well
             ranges.append((code, spread))
-        else:
+        elif span is None:
             self.bare.add(label)
 
     def fitting(self, values: Sequence[Value]) -> list[list[int]]:
@@ -219,23 +270,31 @@ class _Labels:
         yield from self._all
         yield from self._same.get(text, ())
         if isinstance(value, date):
+            yield from self._same.get(f"{text[: _YEAR - 1]}0s", ())
             yield from self._same.get(text[:_YEAR], ())
             yield from self._same.get(text[:_MONTH], ())
+        if isinstance(value, datetime):
+            yield from self._same.get(text[:_DATE], ())
+            yield from self._same.get(f"{_written(value)[:_HOUR]}h", ())
+            yield from self._same.get(_written(value)[:_MINUTE], ())
         for stars, labels in self._masks.items():
             if len(stars) == len(text):
                 masked = "".join("*" if star else letter for star, letter in zip(stars, text, strict=True))
                 yield from labels.get(masked, ())
 
     def _span(self, values: Sequence[Value], found: list[list[int]]) -> None:
-        """Add the labels that reach from text to text, by code point; of times, from day to day."""
-        if not self._spans:
-            return
-        texts = [(plain(value) or "")[: _DATE if isinstance(value, date) else None] for value in values]
-        order = sorted((place for place, value in enumerate(values) if value is not None), key=texts.__getitem__)
-        ordered = [texts[place] for place in order]
-        for low, high, code in self._spans:
-            for place in order[bisect_left(ordered, low) : bisect_right(ordered, high)]:
-                found[place].append(code)
+        """Add the labels that reach from text to text, by code point; of times, from time to time."""
+        for times in (False, True):
+            spans = [span for span in self._spans if span.times is times]
+            if not spans:
+                continue
+            texts = [_written(value) for value in values]
+            taken = (place for place, value in enumerate(values) if value is not None)
+            order = sorted((place for place in taken if not times or _ISO.match(texts[place])), key=texts.__getitem__)
+            ordered = [texts[place] for place in order]
+            for span in spans:
+                for place in order[bisect_left(ordered, span.lo) : bisect_right(ordered, span.hi)]:
+                    found[place].append(span.code)
 
     def _inside(self, sizes: Reals) -> Mask:
         """Which numbers lie in which ranges: numbers × ranges."""
