@@ -498,3 +498,25 @@ def test_the_trade_between_algorithms_is_shown(people: Path, run: Any) -> None:
     found = json.loads(run(*told, "--format", "json").stdout)
     assert found["tried"][found["algorithm"]] == min(found["tried"].values()) == found["losses"]["ncp"]
     assert f"found by {found['algorithm']}, which loses least (ncp " in " ".join(run(*told).stdout.split())
+
+
+def test_a_column_that_gathers_rows_is_released_on_the_officers_word_only(here: Path, run: Any) -> None:
+    """An income of one's own links the five visits of everybody: refused; with a word for it, the report leads with it.
+
+    A pulse that is taken anew at each visit links nobody's.
+    """
+    visits = [
+        f"{n},W{(n * 7 + v * v) % 6},{20_000 + 37 * n},{50 + (n * 31 + v * 17) % 60}"
+        for n in range(120)
+        for v in range(5)
+    ]
+    (here / "visits.csv").write_text("\n".join(["patient_id,ward,income,pulse", *visits]) + "\n", encoding="utf-8")
+    said = ("anonymize", "visits.csv", "--unit", "patient_id", "-q", "ward", "--yes", "--format", "json")
+    refused = run(*said, "-s", "income")
+    assert refused.exit_code == ExitCode.REFUSED
+    assert "income gathers the rows of 120 of 120 units" in " ".join(refused.stderr.split())
+    assert "--yes-keep income" in refused.stderr
+    for role in ("-s", "--keep"):
+        told = json.loads(run(*said, role, "income", "--yes-keep", "income").stdout)
+        assert told["at_risk"][0].startswith("income gathers the rows of 120 of 120 units, of which")
+    assert not json.loads(run(*said, "-s", "pulse").stdout)["gathered"]

@@ -25,6 +25,7 @@ from discreet.anonymity.reduce.lattice_search import Search
 from discreet.anonymity.reduce.lattice_table import asked_size
 from discreet.anonymity.reduce.recoding import Cells, Recoding
 from discreet.anonymity.risk.disclosure import Reidentification, reidentification_of
+from discreet.anonymity.risk.gathering import Gathered, gathered
 from discreet.anonymity.words import Repeated, rows_counted
 from discreet.errors import InvalidArgument
 
@@ -63,6 +64,7 @@ class Anonymized:
         touched: how many of them have rows that were left out.
         repeated: columns that identify and repeat though no unit is named. Then what is promised is promised of rows,
             and perhaps not of people.
+        gathered: columns of the release that say which rows are one unit's, though no column names it.
         dated: quasi-identifiers that were texts and were read as dates; cells stand for these.
         losses: what generalising and leaving out cost, by name; less is better.
         algorithm: that made it.
@@ -86,6 +88,7 @@ class Anonymized:
     touched: int
     losses: Mapping[str, float]
     repeated: tuple[Repeated, ...] = ()
+    gathered: tuple[Gathered, ...] = ()
     dated: tuple[str, ...] = ()
     algorithm: str = "optimal"
     tried: Mapping[str, float] = field(default_factory=dict)
@@ -126,6 +129,7 @@ class Anonymized:
             "units": self.units,
             "touched": self.touched,
             "repeated": [each.to_dict() for each in self.repeated],
+            "gathered": [each.to_dict() for each in self.gathered],
             "losses": dict(self.losses),
             "search": None if self.search is None else self.search.to_dict(),
             "risks": None if self.risks is None else self.risks.to_dict(),
@@ -154,6 +158,7 @@ class Anonymized:
         text = "\n".join(f"{name:<9} {text}" for name, text in lines.items())
         found = "" if self.search is None else f"\n{self.search}"
         first = f"{rows_counted(self.repeated)}\n" if self.repeated else ""
+        first += "".join(f"beware: {each}\n" for each in self.gathered)
         return f"{first}{text}{found}\n{self.caveat}"
 
 
@@ -221,6 +226,7 @@ def finished(records: Records, made: Made, models: Sequence[Model], sensitive: S
         algorithm=made.algorithm,
         search=made.search,
         risks=reidentification_of(bare),
+        gathered=gathered(again, again.names, quasi),
     )
 
 

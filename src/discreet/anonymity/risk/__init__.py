@@ -2,6 +2,7 @@
 
 from discreet.anonymity.anonymity_sets import ClassSizes
 from discreet.anonymity.risk.disclosure import Reidentification, Risk, reidentification
+from discreet.anonymity.risk.gathering import Gathered, gathered
 from discreet.anonymity.risk.identifiers import ColumnSet, Identifiers, minimal_identifiers
 from discreet.anonymity.risk.population import PopulationUniqueness, population_uniqueness
 from discreet.anonymity.risk.report import RiskReport, assess
@@ -10,6 +11,7 @@ from discreet.anonymity.risk.uniqueness import SpecialUniques, Uniqueness, expec
 __all__ = [
     "ClassSizes",
     "ColumnSet",
+    "Gathered",
     "Identifiers",
     "PopulationUniqueness",
     "Reidentification",
@@ -19,6 +21,7 @@ __all__ = [
     "Uniqueness",
     "assess",
     "expected_rows",
+    "gathered",
     "minimal_identifiers",
     "population_uniqueness",
     "reidentification",

@@ -117,10 +117,10 @@ class Roles:
         return " and ".join(map(str, told_by_content(name, self.contents[name]))) if name in self.contents else ""
 
     def require_harmless(self, table: Records, known: Sequence[str]) -> None:
-        """Refuse to release as they are columns that single people out, or hold what leads to them.
+        """Refuse to release as they are columns that single people out, gather their rows, or hold what leads to them.
 
         Sensitive ones may single out: that they aren't known is what their name says. What they hold counts all the
-        same.
+        same, and so does what they gather: nobody needs to know an income to see which rows have the same one.
 
         Args:
             table: with the columns.
@@ -129,7 +129,7 @@ class Roles:
         Raises:
             InvalidArgument: there is one.
         """
-        from discreet.anonymity.risk import uniqueness
+        from discreet.anonymity.risk import gathered, uniqueness
         from discreet.anonymity.words import Noun, percent
 
         noun = Noun.of(() if table.units is None else table.units.names).many
@@ -144,6 +144,14 @@ class Roles:
                     f"{name!r} would be released as it is, and it {why}",
                     hint=f"leave it out, or make it coarser (--quasi-identifying); if you know: --yes-keep {name}",
                 )
+        shown = [name for name in dict.fromkeys([*self.kept, *self.sensitive]) if name not in known]
+        for each in gathered(table, shown, self.quasi_identifying):
+            one = len(each.columns) == 1
+            raise InvalidArgument(
+                f"{each}; {'it' if one else 'they'} would be released as {'it is' if one else 'they are'}",
+                hint=f"leave {'it' if one else 'one'} out, or make it coarser (--quasi-identifying); if you know: "
+                f"--yes-keep {','.join(each.columns)}",
+            )
 
     @property
     def left_out(self) -> tuple[str, ...]:

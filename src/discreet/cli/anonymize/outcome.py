@@ -213,7 +213,8 @@ def attacked(table: Records, release: Anonymized, roles: Roles) -> tuple[tuple[T
         threats += _threats(more, noun, whoever)
         risks = [*more.sentences(noun, whoever), *risks]
     held = [(name, roles.held(name)) for name in (*roles.kept, *roles.sensitive)]
-    return tuple(threats), (*(f"{name} holds {what}" for name, what in held if what), *risks)
+    leading = [*map(str, release.gathered), *(f"{name} holds {what}" for name, what in held if what)]
+    return tuple(threats), (*leading, *risks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
