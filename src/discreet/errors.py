@@ -65,6 +65,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from json import dumps
+from shlex import quote
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 
@@ -457,10 +459,10 @@ _DOORS: tuple[Door, ...] = ("python", "cli", "file")
 def _argument(door: Door, name: str, said: float | str | bool | None) -> str:
     """An argument as a door spells it."""
     option = f"--{name.replace('_', '-')}"
-    quoted = f'"{said}"' if isinstance(said, str) else str(said)
+    quoted = dumps(said, ensure_ascii=False) if isinstance(said, str) else str(said)
     match door:
         case "cli":
-            return option if said is None or isinstance(said, bool) else f"{option} {said}"
+            return option if said is None or isinstance(said, bool) else f"{option} {quote(str(said))}"
         case "python":
             return name if said is None else f"{name}={quoted}"
         case _:

@@ -125,7 +125,13 @@ def sources(draw: st.DrawFn) -> Source:
         declared |= {
             "delimiter": draw(st.sampled_from([None, ";", "\t", "|", "\x1f"])),
             "multiline": draw(st.booleans()),
+            "trailing_delimiter": draw(st.booleans()),
+            "quote": draw(st.sampled_from(['"', "'"])),
+            "escape": draw(st.sampled_from([None, "\\"])),
+            "comment": draw(st.sampled_from([None, "#"])),
         }
+    if kind in {"csv", "xlsx"}:
+        declared |= {"header_line": draw(st.integers(1, 9)), "footer_lines": draw(st.integers(0, 9))}
     if kind == "parquet":
         declared["in_place"] = draw(st.booleans())
     return Source(kind=kind, location=location.rstrip("/"), **declared)

@@ -128,7 +128,7 @@ def test_a_file_cut_at_every_place_in_every_block(tmp_path: Path) -> None:
 def test_malformed_records_are_refused_by_line(tmp_path: Path) -> None:
     """The error names the lines, how many there are, and the fix; and no cell."""
     path = tmp_path / "t.csv"
-    path.write_bytes(b'id,note\n1,ok\n2,"6" CANARY\n3,ok\nCANARY\n4,ok\n')
+    path.write_bytes(b'id,note\n1,ok\n2,"6" CANARY\n3,ok\nCANARY\n' + b"4,ok\n" * 20)
     with OpenCsv(Source(kind="csv", location=str(path))) as opened:
         with pytest.raises(SourceMalformed, match=r"line 3 of .*, and on 1 other line: 5") as caught:
             list(opened.batches(["id"]))

@@ -68,6 +68,24 @@ Dates: TypeAlias = Annotated[str, typer.Option(metavar="ORDER", help="Of dates t
 SkipMalformed: TypeAlias = Annotated[
     bool, typer.Option("--skip-malformed", help="Leave malformed records of text files out, instead of refusing.")
 ]
+HeaderLine: TypeAlias = Annotated[
+    int, typer.Option("--header-line", metavar="NUMBER", min=1, help="Which line or row names the columns.")
+]
+FooterLines: TypeAlias = Annotated[
+    int, typer.Option("--footer-lines", metavar="COUNT", min=0, help="So many lines or rows at the end aren't rows.")
+]
+Quote: TypeAlias = Annotated[
+    str, typer.Option("--quote", metavar="SIGN", help="Around quoted cells of a CSV file; '' if none is quoted.")
+]
+Escape: TypeAlias = Annotated[
+    str | None, typer.Option("--escape", metavar="SIGN", help="Before a quotation mark within a cell of a CSV file.")
+]
+Comment: TypeAlias = Annotated[
+    str | None, typer.Option("--comment", metavar="SIGN", help="With which lines of a CSV file begin that aren't rows.")
+]
+TrailingDelimiter: TypeAlias = Annotated[
+    bool, typer.Option("--trailing-delimiter", help="Each line of a CSV file ends with a delimiter.")
+]
 
 
 class MissingChoice(StrEnum):
@@ -185,6 +203,12 @@ class Written:
         decimal: the mark in numbers that are texts.
         dates: the order of dates that are texts.
         skip_malformed: whether malformed records are left out.
+        header_line: which line or row names the columns.
+        footer_lines: how many lines or rows at the end aren't read.
+        quote: the sign around quoted cells.
+        escape: the sign before a quotation mark within a cell.
+        comment: the sign with which lines begin that aren't rows.
+        trailing_delimiter: whether each line ends with a delimiter.
     """
 
     table: TableName = None
@@ -194,6 +218,12 @@ class Written:
     decimal: DecimalMark = "."
     dates: Dates = "ymd"
     skip_malformed: SkipMalformed = False
+    header_line: HeaderLine = 1
+    footer_lines: FooterLines = 0
+    quote: Quote = '"'
+    escape: Escape = None
+    comment: Comment = None
+    trailing_delimiter: TrailingDelimiter = False
 
     def source(self, file: Path) -> Source:
         """The file, so written.
@@ -233,7 +263,7 @@ class Written:
                 continue
             option = f"--{each.name.replace('_', '-')} "
             texts = said if isinstance(said, list) else [said]
-            words += [option if text is True else f"{option}{quote(text)} " for text in texts]
+            words += [option if text is True else f"{option}{quote(str(text))} " for text in texts]
         return "".join(words)
 
 

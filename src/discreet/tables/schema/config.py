@@ -223,14 +223,19 @@ def _source(node: Node, missing: Node | None) -> Source:
         return replace(source, missing=tuple(entry.text(empty=True) for entry in missing.array()))
 
 
+_TEXTS = ("table", "delimiter", "encoding", "quote", "escape", "comment")
+_FLAGS = ("multiline", "skip_malformed", "trailing_delimiter", "in_place")
+
+
 def _place(node: Node) -> Source:
     """The source without its texts for NULL."""
     if not isinstance(node.value, dict):
         return _of_path(node, {})
     entries = node.table(SOURCE, required=("path",), also=SOURCE_ALSO)
     declared: dict[str, object] = {
-        **{name: entries[name].text() for name in ("table", "delimiter", "encoding") if name in entries},
-        **{name: entries[name].flag() for name in ("multiline", "skip_malformed", "in_place") if name in entries},
+        **{name: entries[name].text(empty=name == "quote") for name in _TEXTS if name in entries},
+        **{name: entries[name].flag() for name in _FLAGS if name in entries},
+        **{name: entries[name].whole() for name in ("header_line", "footer_lines") if name in entries},
     }
     if "decimal" in entries:
         declared["decimal"] = entries["decimal"].one_of(list(get_args(DecimalMark)))

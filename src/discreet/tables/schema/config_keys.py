@@ -44,6 +44,12 @@ SOURCE = {
     "dates": 'dates = "dmy", where dates are texts; or "mdy", or "ymd"',
     "multiline": "multiline = false, if no cell of a CSV file may hold a line end",
     "skip_malformed": "skip_malformed = true, to leave malformed records out",
+    "header_line": "header_line = 3, if the third line names the columns",
+    "footer_lines": "footer_lines = 2, if the last two lines aren't rows",
+    "quote": 'quote = "\'", around quoted cells of a CSV file; or "" if none is quoted',
+    "escape": 'escape = "\\\\", before a quote inside of a quoted cell',
+    "comment": 'comment = "#", with which lines begin that aren\'t rows',
+    "trailing_delimiter": "trailing_delimiter = true, if each line ends with a delimiter",
     "in_place": "in_place = true, of Parquet files that nobody changes and that are too large to copy",
 }
 SOURCE_ALSO = {
@@ -60,6 +66,19 @@ SOURCE_ALSO = {
     "dateformat": "dates",
     "dayfirst": "dates",
     "ignore_errors": "skip_malformed",
+    "header": "header_line",
+    "header_row": "header_line",
+    "skip_rows": "header_line",
+    "skiprows": "header_line",
+    "skip_lines": "header_line",
+    "footer": "footer_lines",
+    "skip_footer": "footer_lines",
+    "skipfooter": "footer_lines",
+    "quotechar": "quote",
+    "quote_char": "quote",
+    "escapechar": "escape",
+    "escape_char": "escape",
+    "comment_char": "comment",
 }
 UNIT = {"column": 'column = "person_id"', "per": 'per = "day"', "at": 'at = "visited_at"'}
 LINK = {"table": 'table = "customers"', "column": 'column = "id"'}

@@ -50,7 +50,13 @@ _MEANT_FOR: dict[str, tuple[tuple[SourceKind, ...], str]] = {
     "dates": (("csv", "jsonl", "sqlite", "xlsx"), "only where cells are texts is a date written in an order"),
     "encoding": (("csv", "jsonl"), "only a text file has an encoding"),
     "skip_malformed": (("csv", "jsonl"), "only a text file can have malformed records"),
+    "header_line": (("csv", "xlsx"), "only of a CSV file or a sheet does a line name the columns"),
+    "footer_lines": (("csv", "xlsx"), "only a CSV file or a sheet has lines below its rows"),
     "delimiter": (("csv",), "only a CSV file has a delimiter"),
+    "quote": (("csv",), "only a CSV file has quoted cells"),
+    "escape": (("csv",), "only a CSV file has quoted cells"),
+    "comment": (("csv",), "only a CSV file has lines that are comments"),
+    "trailing_delimiter": (("csv",), "only a CSV file has delimiters"),
     "multiline": (("csv",), "only a CSV file has cells of several lines"),
     "in_place": (("parquet",), "only of Parquet files can all be checked that questions rely on; leave it out to copy"),
 }
@@ -75,6 +81,12 @@ class Source:
         multiline: whether a quoted cell of a CSV file may hold line ends. If not, one line is one record, and no
             record can take others with it.
         skip_malformed: whether malformed records of a text file are left out, and counted, where they would be refused.
+        header_line: the line of a CSV file, or the row of a sheet, that names the columns; none above it is read.
+        footer_lines: how many lines or rows at the end aren't read: totals, sources, dates of printing.
+        quote: the sign around quoted cells of a CSV file; "" where such signs mean nothing.
+        escape: the sign that makes a `quote` or itself part of a cell; None where a doubled `quote` does.
+        comment: the sign with which lines of a CSV file begin that aren't read.
+        trailing_delimiter: whether each line of a CSV file ends with a delimiter; the header may do without.
         in_place: whether questions read the Parquet files where they lie, which nobody changes, instead of a copy.
 
     Raises:
@@ -95,6 +107,12 @@ class Source:
     dates: DateOrder = "ymd"
     multiline: bool = True
     skip_malformed: bool = False
+    header_line: int = 1
+    footer_lines: int = 0
+    quote: str = '"'
+    escape: str | None = None
+    comment: str | None = None
+    trailing_delimiter: bool = False
     in_place: bool = False
 
     def __post_init__(self) -> None:
@@ -117,10 +135,30 @@ class Source:
             raise InvalidArgument(
                 "a comma can't be both delimiter and decimal mark", hint=Hint.of("{delimiter}", delimiter=";")
             )
+        self._check_signs()
+        for name, least, most in (("header_line", 1, MOST_LINES_ABOVE), ("footer_lines", 0, MOST_FOOTER_LINES)):
+            number = getattr(self, name)
+            if type(number) is not int or not least <= number <= most:
+                raise InvalidArgument(f"{name} is a whole number from {least} to {most:,}")
         if not _is_text_encoding(self.encoding):
             raise InvalidArgument(
                 f"there is no text encoding {self.encoding[:50]!r}", hint=Hint.of("{encoding}", encoding="latin-1")
             )
+
+    def _check_signs(self) -> None:
+        """Refuse signs of a CSV file that can't be told from each other, or from what cells hold."""
+        signs = {"quote": self.quote or None, "escape": self.escape, "comment": self.comment}
+        for name, sign in signs.items():
+            if sign is not None and not _is_sign(sign):
+                raise InvalidArgument(
+                    f"{name} is one ASCII character: no letter, digit, space, line end or NUL",
+                    hint=Hint.of(f"{{{name}}}", **{name: _USUAL_SIGNS[name]}),
+                )
+        there = [sign for sign in (self.delimiter, *signs.values()) if sign is not None]
+        if len(set(there)) < len(there):
+            raise InvalidArgument("delimiter, quote, escape and comment are different signs")
+        if self.escape is not None and not self.quote:
+            raise InvalidArgument("where no cell is quoted, nothing needs an escape", hint="leave escape out")
 
     @classmethod
     def of(cls, path: str | Path, **declared: Any) -> Self:  # noqa: ANN401 — the arguments of the class, checked there
@@ -194,6 +232,16 @@ def _one_of(what: str, word: str, words: tuple[str, ...]) -> None:
 def _separates(delimiter: str) -> bool:
     """Whether a text can stand between cells."""
     return len(delimiter) == 1 and delimiter.isascii() and not delimiter.isalnum() and delimiter not in ' "\r\n\0'
+
+
+_USUAL_SIGNS = {"quote": "'", "escape": "\\", "comment": "#"}
+MOST_LINES_ABOVE, MOST_FOOTER_LINES = 10_000, 100
+"""So far down may a header stand, and so many lines below the rows may be left out."""
+
+
+def _is_sign(sign: str) -> bool:
+    """Whether a text can quote cells, escape signs or begin comments."""
+    return len(sign) == 1 and sign.isascii() and not sign.isalnum() and sign not in " \r\n\0"
 
 
 def _is_text_encoding(name: str) -> bool:

@@ -190,7 +190,7 @@ _WHOLE = 2.0**53
 
 
 class OpenXlsx(OpenFileSource):
-    """A sheet of an XLSX file; its first row with anything in it names the columns.
+    """A sheet of an XLSX file; its first row with anything in it names the columns, unless another is said to.
 
     Numbers, dates and truth values come as texts; formulas as what they came to when the file was saved. Errors such as
     `#N/A`, and times of day, are unreadable.
@@ -301,7 +301,7 @@ def _named(book: Any, location: str) -> list[str]:  # noqa: ANN401 — python-ca
 
 
 def _rows(file: OpenFile, source: Source) -> Iterator[list[Any]]:
-    """The rows of the sheet that is meant, from the first with anything in it."""
+    """The rows of the sheet that is meant, from the one that names the columns: the first with anything, or as said."""
     book = _workbook(file, source.location)
     names = _named(book, source.location)
     matching = [name for name in names if source.table is None or name.casefold() == source.table.casefold()]
@@ -315,7 +315,8 @@ def _rows(file: OpenFile, source: Source) -> Iterator[list[Any]]:
         _raise_unless_damage(error, calamine.CalamineError)
     if rows is None:
         raise _damaged(source.location)
-    started = False
+    rows = rows[source.header_line - 1 : len(rows) - source.footer_lines]
+    started = source.header_line > 1
     for row in rows:
         started = started or any(cell != "" for cell in row)
         if started:

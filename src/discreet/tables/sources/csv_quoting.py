@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 _Places: TypeAlias = NDArray[np.int64]
 
-_QUOTE, _CR, _LF = b'"'[0], b"\r"[0], b"\n"[0]
+_CR, _LF = b"\r"[0], b"\n"[0]
 
 
 class Signs:
@@ -26,6 +26,7 @@ class Signs:
 
     Args:
         text: a part of the file that starts with a record.
+        quote: the quotation mark, one byte; none where no cell is quoted.
 
     Examples:
         >>> Signs(b'1,"6"" tall"\n').are_well_placed(b",", multiline=True)
@@ -34,11 +35,12 @@ class Signs:
         False
     """
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: bytes, quote: bytes = b'"') -> None:
         """Find the quotation marks."""
         self.text = text
         self._codes = np.frombuffer(text, np.uint8)
-        self._quotes = np.flatnonzero(self._codes == _QUOTE) if b'"' in text else np.zeros(0, np.int64)
+        there = quote and quote in text
+        self._quotes = np.flatnonzero(self._codes == quote[0]) if there else np.zeros(0, np.int64)
 
     @cached_property
     def _ends(self) -> _Places:

@@ -1,7 +1,9 @@
 """The records of a CSV file: RFC 4180 without exceptions, in blocks of text that hold nothing but whole ones.
 
 A cell is either quoted from its first to its last sign, with each quotation mark in it doubled, or has none at all. A
-record is as many cells as the header has, and valid UTF-8. A line ends with CR, LF or both.
+record is as many cells as the header has, and valid UTF-8. A line ends with CR, LF or both. What may be declared beside
+that: another quotation mark, or that none means anything; a delimiter at the end of each record; and a sign with which
+lines begin that are no records.
 
 A block is looked at as a whole first (`csv_quoting`), which is fast. Where anything is wrong with it, it is gone
 through record by record, which is slow and certain.
@@ -10,12 +12,12 @@ through record by record, which is slow and certain.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from discreet.tables.sources.csv_quoting import Signs, count_lines, is_utf8
-from discreet.tables.sources.reader import Malformed
+from discreet.tables.sources.malformed import Malformed, fault_in_line
 
 LONGEST_CELL = 1 << 20
 """Bytes of a cell as it stands in the file (in UTF-8); a longer one is malformed. A quotation mark that is never closed
@@ -28,11 +30,10 @@ BLOCK = 1 << 23
 _WINDOW = 1 << 16
 """Bytes that are looked at together, after something wrong."""
 
-_QUOTE = ord('"')
 _LINE_ENDS = b"\r\n"
 _LINE_END = re.compile(rb"[\r\n]")
 
-Parsed = TypeVar("Parsed")
+Parsed = TypeVar("Parsed", bound=Sized)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,9 @@ class Grammar:
     Args:
         delimiter: the byte between cells.
         width: cells of a record.
+        quote: the byte around quoted cells; none where no cell is quoted.
+        comment: the byte with which lines begin that are no records; none if there are no such lines.
+        trailing: whether a delimiter ends each record.
         multiline: whether quoted cells may hold line ends.
         longest_cell: bytes.
         longest_record: bytes.
@@ -71,6 +75,9 @@ class Grammar:
 
     delimiter: bytes
     width: int
+    quote: bytes = b'"'
+    comment: bytes = b""
+    trailing: bool = False
     multiline: bool = True
     longest_cell: int = LONGEST_CELL
     longest_record: int = LONGEST_RECORD
@@ -78,7 +85,7 @@ class Grammar:
 
     def __post_init__(self) -> None:
         """Compile what ends a cell that isn't quoted."""
-        object.__setattr__(self, "_stops", re.compile(b'[\r\n"' + re.escape(self.delimiter) + b"]"))
+        object.__setattr__(self, "_stops", re.compile(b"[\r\n" + re.escape(self.quote + self.delimiter) + b"]"))
 
     def record(self, text: bytes, start: int, *, at_end: bool) -> Record | None:
         """What begins at `start`, which is the start of a line; None if that can't be said before more text is there.
@@ -88,16 +95,22 @@ class Grammar:
             start: less than its length.
             at_end: whether the file ends where `text` does.
         """
-        if text[start] in _LINE_ENDS and self.width > 1:
-            end = self._after_line_end(text, start, at_end=at_end)
+        if (text[start] in _LINE_ENDS and self.width > 1) or text[start : start + 1] == self.comment:
+            end = self.next_line(text, start, at_end=at_end)
             return None if end is None else Record(end, is_whole=True, is_empty=True)
         place = start
-        for cell in range(1, self.width + 1):
+        last = self.width + self.trailing
+        for cell in range(1, last + 1):
             stop = self._cell(text, place, at_end=at_end)
             if stop is None:
                 return None if len(text) - start <= self.longest_record else Record(start, is_whole=False)
             ends = stop == len(text) or (stop >= 0 and text[stop] in _LINE_ENDS)
-            if stop < 0 or stop - place > self.longest_cell or ends != (cell == self.width):
+            if (
+                stop < 0
+                or stop - place > self.longest_cell
+                or ends != (cell == last)
+                or (cell > self.width and stop > place)
+            ):
                 return Record(start, is_whole=False)
             place = stop + 1
         return self._ended(text, start, place - 1, at_end=at_end)
@@ -123,20 +136,20 @@ class Grammar:
         """
         if start >= len(text):
             return len(text) if at_end else None
-        if text[start] == _QUOTE:
+        if text[start : start + 1] == self.quote:
             return self._quoted(text, start, at_end=at_end)
         found = self._stops.search(text, start)
         if found is None:
             return len(text) if at_end else self._unless_too_long(text, start)
-        return -1 if text[found.start()] == _QUOTE else found.start()
+        return -1 if found.group() == self.quote else found.start()
 
     def _quoted(self, text: bytes, start: int, *, at_end: bool) -> int | None:
         """The same for a cell that begins with a quotation mark."""
         place = start + 1
-        while (closing := text.find(b'"', place, start + self.longest_cell + 1)) >= 0:
+        while (closing := text.find(self.quote, place, start + self.longest_cell + 1)) >= 0:
             if closing + 1 == len(text):
                 return len(text) if at_end and self._may_span(text, start, closing) else self._open(at_end=at_end)
-            if text[closing + 1] != _QUOTE:
+            if text[closing + 1 : closing + 2] != self.quote:
                 after = text[closing + 1 : closing + 2]
                 is_closed = (after == self.delimiter or after in (b"\r", b"\n")) and self._may_span(
                     text, start, closing
@@ -170,7 +183,7 @@ class Grammar:
         return min(stop + 1, len(text))
 
 
-def header_size(text: bytes, *, multiline: bool, at_end: bool) -> int | None:
+def header_size(text: bytes, *, multiline: bool, at_end: bool, quote: bytes = b'"') -> int | None:
     r"""How many bytes the first record has, with its line end; None if that can't be said before more text is there.
 
     Examples:
@@ -184,7 +197,7 @@ def header_size(text: bytes, *, multiline: bool, at_end: bool) -> int | None:
             if end == len(text) and not at_end:
                 return None
             end += text[end : end + 1] == b"\n"
-        if not multiline or text.count(b'"', 0, found) % 2 == 0:
+        if not multiline or not quote or text.count(quote, 0, found) % 2 == 0:
             return end
         place = end
     return len(text) if at_end else None
@@ -232,13 +245,21 @@ class Text:
         self.line += count_lines(taken)
         return taken
 
-    def drop_line(self, grammar: Grammar) -> None:
-        """Drop a line, however long it is."""
+    def drop_line(self, grammar: Grammar) -> bytes:
+        """Drop a line, however long it is; of a long one, some is missing in what is returned."""
+        pieces: list[bytes] = []
         while (end := grammar.next_line(self.held, self.start, at_end=self.at_end)) is None:
-            self.start = len(self.held) - (self.held[-1:] == b"\r")
+            kept = len(self.held) - (self.held[-1:] == b"\r")
+            if not pieces:
+                pieces.append(self.held[self.start : kept][:_WINDOW])
+            elif len(pieces[0]) < _WINDOW:
+                pieces[0] += self.held[self.start : kept]
+            self.start = kept
             self.fill(len(self) + 1)
+        dropped = b"".join(pieces) + self.held[self.start : end]
         self.start = end
         self.line += 1
+        return dropped
 
 
 def whole_records(  # noqa: PLR0913 — what to read, how, and where to stop
@@ -260,7 +281,7 @@ def whole_records(  # noqa: PLR0913 — what to read, how, and where to stop
         text: after the header.
         grammar: what a whole record is.
         parse: makes a table of whole records, if all of them have the declared number of cells; else None.
-        malformed: where dropped lines are counted.
+        malformed: where dropped lines and whole records are counted.
         most: malformed records, after which nothing more is read; None to read on.
         block: bytes to look at together.
     """
@@ -271,12 +292,13 @@ def whole_records(  # noqa: PLR0913 — what to read, how, and where to stop
         if not len(text) or (most is not None and malformed.count >= most):
             return
         at_end = text.at_end and len(text) <= window
-        signs = Signs(text.held[text.start : text.start + window]).whole_lines(
+        signs = Signs(text.held[text.start : text.start + window], grammar.quote).whole_lines(
             multiline=grammar.multiline, at_end=at_end
         )
         parsed = parse(signs.text) if signs.text and _is_sound(signs, grammar) else None
         if parsed is not None:
             text.use(len(signs.text))
+            malformed.add_whole(len(parsed))
             window = min(2 * window, block)
         else:
             whole = _record_by_record(text, grammar, malformed, small)
@@ -292,10 +314,16 @@ def whole_records(  # noqa: PLR0913 — what to read, how, and where to stop
 def _is_sound(signs: Signs, grammar: Grammar) -> bool:
     """Whether records are whole, but for their number of cells. It may say no of some that are, if they are long."""
     return (
-        signs.are_well_placed(grammar.delimiter, multiline=grammar.multiline)
+        not (grammar.comment and _has_line_of(signs.text, grammar.comment))
+        and signs.are_well_placed(grammar.delimiter, multiline=grammar.multiline)
         and signs.are_near(min(grammar.longest_cell, grammar.longest_record))
         and is_utf8(signs.text)
     )
+
+
+def _has_line_of(text: bytes, sign: bytes) -> bool:
+    """Whether some line may begin with a sign."""
+    return text.startswith(sign) or any(end + sign in text for end in (b"\n", b"\r"))
 
 
 def _record_by_record(text: Text, grammar: Grammar, malformed: Malformed, least: int) -> bytes:
@@ -309,13 +337,15 @@ def _record_by_record(text: Text, grammar: Grammar, malformed: Malformed, least:
             continue
         if record.is_whole:
             taken = text.use(record.end - text.start)
-            # A CR, and an LF that stood behind something dropped, would be one line end where there were two.
-            whole.append(taken.removesuffix(b"\n").removesuffix(b"\r") + b"\n")
             size += len(taken)
+            if not record.is_empty:
+                malformed.add_whole(1)
+                # A CR, and an LF that stood behind something dropped, would be one line end where there were two.
+                whole.append(taken.removesuffix(b"\n").removesuffix(b"\r") + b"\n")
         else:
-            malformed.add(text.line)
-            size += 1
-            text.drop_line(grammar)
+            line, size = text.line, size + 1
+            dropped = text.drop_line(grammar)
+            malformed.add(line, fault_in_line(dropped, grammar.delimiter, grammar.width, grammar.quote))
         if not len(text):
             text.fill(1)
     return b"".join(whole)

@@ -9,6 +9,7 @@ import codecs
 import glob
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
@@ -229,6 +230,64 @@ def _transcoded(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
         yield decoder.decode(block).encode(errors="surrogatepass")
     yield decoder.decode(b"", final=True).encode(errors="surrogatepass")
 
+
+def without_last_lines(blocks: Iterator[bytes], lines: int, location: str) -> Iterator[bytes]:
+    r"""Blocks of bytes without the last lines, whatever is quoted in them.
+
+    Args:
+        blocks: that may end anywhere.
+        lines: at least 1.
+        location: what to call the file in an error.
+
+    Raises:
+        SourceUnsupported: the last lines are longer than lines are.
+
+    Examples:
+        >>> b"".join(without_last_lines(iter([b"a\nb\r", b"\nc"]), 1, "t.csv"))
+        b'a\nb\r\n'
+    """
+    held = b""
+    for block in blocks:
+        held += block
+        # What may still grow isn't counted: the last line, and a CR behind which an LF may come.
+        ends = [found.end() for found in _LINE_END.finditer(held)]
+        if len(ends) > lines + 1:
+            cut = ends[-lines - 2]
+            yield held[:cut]
+            held = held[cut:]
+        if len(held) > _LONGEST_LINES:
+            raise SourceUnsupported(f"the last lines of {location!r} have no end", hint="are lines ended by CR or LF?")
+    ends = [found.end() for found in _LINE_END.finditer(held)]
+    if not ends or ends[-1] < len(held):
+        ends.append(len(held))
+    yield held[: ends[-lines - 1]] if len(ends) > lines else b""
+
+
+def unescaped(blocks: Iterator[bytes], escape: bytes, quote: bytes) -> Iterator[bytes]:
+    r"""Blocks of bytes with quotation marks doubled, in the place of escaped ones.
+
+    Args:
+        blocks: that may end anywhere.
+        escape: the byte that makes a quotation mark or itself a part of a cell.
+        quote: the quotation mark.
+
+    Examples:
+        >>> b"".join(unescaped(iter([b'"6\\', b'" tall","a\\\\b"']), b"\\", b'"')).decode()
+        '"6"" tall","a\\b"'
+    """
+    pattern = re.compile(re.escape(escape) + b"([" + re.escape(escape + quote) + b"])")
+    held = b""
+    for block in blocks:
+        text = held + block
+        ending = len(text) - len(text.rstrip(escape))
+        held = escape if ending % 2 else b""
+        text = text.removesuffix(held) if held else text
+        yield pattern.sub(lambda found: quote * 2 if found[1] == quote else escape, text)
+    yield held
+
+
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_LONGEST_LINES = 1 << 26
 
 # ── Several files ────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -5,23 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from discreet.errors import Hint, InvalidArgument, SchemaMismatch, SourceMalformed, SourceMissing, SourceUnsupported
+from discreet.errors import InvalidArgument, SchemaMismatch, SourceMissing, SourceUnsupported
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.files import OpenFile
+from discreet.tables.sources.malformed import Malformed
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_COLUMNS = 100_000
-MOST_LINES = 100
-"""So many lines of malformed records are remembered."""
-MOST_COUNTED = 1_000
-"""So many malformed records are counted before a file is refused for them."""
-_SHOWN = 10
 
 T = TypeVar("T")
 
@@ -42,38 +38,6 @@ class Field:
     type: pa.DataType
     untyped: bool = False
     required: bool = False
-
-
-@dataclass(slots=True)
-class Malformed:
-    """The malformed records of a text file, as far as it has been read.
-
-    Args:
-        count: lines that were left out because no whole record starts there.
-        lines: the numbers of the first 100 of them; the header is line 1.
-    """
-
-    count: int = 0
-    lines: list[int] = field(default_factory=list)
-
-    def add(self, line: int) -> None:
-        """Count one more."""
-        self.count += 1
-        if len(self.lines) < MOST_LINES:
-            self.lines.append(line)
-
-    def refusal(self, location: str) -> SourceMalformed:
-        """The error for a file that has them, all of which are counted unless there are a thousand."""
-        others = ""
-        if self.count > 1:
-            least = "at least " if self.count >= MOST_COUNTED else ""
-            listed = ", ".join(f"{line:,}" for line in self.lines[1 : _SHOWN + 1])
-            more = ", …" if len(self.lines) > _SHOWN + 1 else ""
-            others = f", and on {least}{self.count - 1:,} other line{'s' if self.count > 2 else ''}: {listed}{more}"  # noqa: PLR2004 — plural
-        return SourceMalformed(
-            f"no whole record starts on line {self.lines[0]:,} of {location!r}{others}",
-            hint=Hint.of("mend the file; or leave such lines out with {skip_malformed}", skip_malformed=True),
-        )
 
 
 class OpenSource(ABC):

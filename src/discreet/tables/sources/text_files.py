@@ -29,12 +29,15 @@ from discreet.tables.sources.csv_records import (
     header_size,
     whole_records,
 )
-from discreet.tables.sources.files import utf8_blocks
-from discreet.tables.sources.reader import MOST_COLUMNS, MOST_COUNTED, Field, Malformed, OpenFileSource, column_names
+from discreet.tables.sources.files import unescaped, utf8_blocks, without_last_lines
+from discreet.tables.sources.malformed import MOST_COUNTED, Cause, Fault, Malformed
+from discreet.tables.sources.reader import MOST_COLUMNS, Field, OpenFileSource, column_names
 
 _MARK = "\ufeff".encode()
 _DELIMITERS = ",;\t|"
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_SEPARATED = re.compile(rb'"?sep=([\t -~])"?[\r\n]')
+"""What a spreadsheet writes above a CSV file's header, so that another knows the delimiter."""
+_LONGEST_SEPARATED = 16
 _BINARY = {
     b"\x1f\x8b": ("is packed", "let its name end in .gz"),
     b"\x28\xb5\x2f\xfd": ("is packed", "let its name end in .zst"),
@@ -49,19 +52,26 @@ _BINARY = {
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a CSV file's first record says.
+    """What a CSV file's header says.
 
     Args:
         names: of the columns.
         delimiter: what stands between them.
+        sign: the first of it.
     """
 
     names: tuple[str, ...]
     delimiter: str
+    sign: str = ""
 
 
-def parse_header(line: bytes, source: Source) -> Header:
+def parse_header(line: bytes, source: Source, separated: str | None = None) -> Header:
     """The names in a header, and the delimiter: the one that is declared, or the one of which it has most.
+
+    Args:
+        line: the header.
+        source: with what is declared of the file.
+        separated: the delimiter that a line above it says.
 
     Raises:
         SourceUnsupported: it can't be a header. It isn't quoted, for it may be a row.
@@ -71,31 +81,59 @@ def parse_header(line: bytes, source: Source) -> Header:
         if line.startswith(sign):
             raise SourceUnsupported(f"{where} {what}", hint=hint)
     text = _text(line, source)
-    name = source.location.casefold().removesuffix(".gz").removesuffix(".zst")
-    delimiter = source.delimiter or ("\t" if name.endswith(".tsv") else None)
-    if delimiter is None:
-        bare = _QUOTED.sub("", text)
-        delimiter = max(_DELIMITERS, key=bare.count)
+    delimiter = source.delimiter or separated or _delimiter(text, source)
     if not text.strip(f"{delimiter} "):
-        raise SourceUnsupported(f"{where} has no header line", hint="the first line must name the columns")
-    cells = None
-    if Signs(line.rstrip(b"\r\n")).are_well_placed(delimiter.encode(), multiline=source.multiline):
-        with suppress(csv.Error):
-            cells = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+        raise SourceUnsupported(
+            f"{where} has no header line",
+            hint=Hint.of(
+                f"line {source.header_line} must name the columns, or {{header_line}} says which", header_line=2
+            ),
+        )
+    cells = _cells(text, line, delimiter, source)
     if cells is None:
         raise SourceUnsupported(
             f"the header of {where} isn't quoted as it should be",
-            hint='a name is quoted from its first to its last sign, with each " in it doubled and no space before the '
-            "first or behind the last; or it has none",
+            hint=Hint.of(
+                'a name is quoted from its first to its last sign, with each " in it doubled and no space before the '
+                "first or behind the last; or it has none. Is it a title, {header_line} says which line it is",
+                header_line=source.header_line + 1,
+            ),
         )
+    if source.trailing_delimiter and len(cells) > 1 and not cells[-1].strip():
+        cells.pop()
     if len(cells) == 1:
-        other = next((each for each in _DELIMITERS if each in _QUOTED.sub("", text)), None)
-        if other is not None:
+        other = next((each for each in _DELIMITERS if each in _bare(text, source)), None)
+        if other is not None and other != delimiter:
             raise SourceUnsupported(
                 f"no {delimiter!r} stands in the header of {where}",
                 hint=Hint.of("{delimiter} seems right", delimiter=other),
             )
-    return Header(column_names(cells, source.location), delimiter)
+    return Header(column_names(cells, source.location), delimiter, text[:1])
+
+
+def _delimiter(header: str, source: Source) -> str:
+    """The delimiter where nothing says it: tab by the file's name, or the one of which the header has most."""
+    name = source.location.casefold().removesuffix(".gz").removesuffix(".zst")
+    return "\t" if name.endswith(".tsv") else max(_DELIMITERS, key=_bare(header, source).count)
+
+
+def _bare(header: str, source: Source) -> str:
+    """A header without what is quoted."""
+    quote = re.escape(source.quote)
+    return re.sub(f"{quote}(?:[^{quote}]|{quote}{quote})*{quote}", "", header) if quote else header
+
+
+def _cells(text: str, line: bytes, delimiter: str, source: Source) -> list[str] | None:
+    """The cells of a header; None if it isn't quoted as it should be."""
+    signs = Signs(line.rstrip(b"\r\n"), source.quote.encode())
+    if not signs.are_well_placed(delimiter.encode(), multiline=source.multiline):
+        return None
+    if not source.quote:
+        return text.split(delimiter)
+    with suppress(csv.Error):
+        lines = io.StringIO(text, newline="")
+        return next(csv.reader(lines, delimiter=delimiter, quotechar=source.quote, strict=True))
+    return None
 
 
 def _text(line: bytes, source: Source) -> str:
@@ -137,7 +175,8 @@ class OpenCsv(OpenFileSource):
         self.limits = LONGEST_CELL, LONGEST_RECORD
         try:
             text = self._text()
-            self._header = parse_header(text.use(self._header_size(text)), source)
+            separated = self._to_header(text)
+            self._header = parse_header(text.use(self._header_size(text)), source, separated)
         except BaseException:
             self.close()
             raise
@@ -149,13 +188,43 @@ class OpenCsv(OpenFileSource):
         return self._fields
 
     def _text(self) -> Text:
-        """The text of the file, from its start."""
-        return Text(utf8_blocks(self._file, self.location, self._source.encoding, self._block))
+        """The text of the file, from its start, without its last lines if these aren't rows."""
+        said = self._source
+        blocks = utf8_blocks(self._file, self.location, said.encoding, self._block)
+        if said.footer_lines:
+            blocks = without_last_lines(blocks, said.footer_lines, self.location)
+        if said.escape is not None:
+            blocks = unescaped(blocks, said.escape.encode(), said.quote.encode())
+        return Text(blocks)
+
+    def _to_header(self, text: Text) -> str | None:
+        """Go on to the header, over lines that aren't; and the delimiter, where one of them says it."""
+        lines = Grammar(delimiter=b",", width=1)
+        separated = None
+        for _ in range(self._source.header_line - 1):
+            text.fill(1)
+            if len(text):
+                text.drop_line(lines)
+        text.fill(_LONGEST_SEPARATED)
+        if self._source.header_line == 1 and (found := _SEPARATED.match(text.held, text.start)) is not None:
+            separated = found[1].decode()
+            text.drop_line(lines)
+            text.fill(1)
+        comment = (self._source.comment or "").encode()
+        while comment and text.held[text.start : text.start + 1] == comment:
+            text.drop_line(lines)
+            text.fill(1)
+        return separated
 
     def _header_size(self, text: Text) -> int:
         """How many bytes the header has."""
         text.fill(1)
-        while (size := header_size(text.held, multiline=self._source.multiline, at_end=text.at_end)) is None:
+        said = self._source
+        while (
+            size := header_size(
+                text.held[text.start :], multiline=said.multiline, at_end=text.at_end, quote=said.quote.encode()
+            )
+        ) is None:
             if len(text) > LONGEST_RECORD:
                 raise SourceUnsupported(
                     f"the header of {self.location!r} has no end", hint="is a quotation mark never closed?"
@@ -166,25 +235,30 @@ class OpenCsv(OpenFileSource):
     def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
         """The rows, block by block."""
         text = self._text()
+        self._to_header(text)
         text.use(self._header_size(text))
+        said = self._source
         grammar = Grammar(
             delimiter=self._header.delimiter.encode(),
             width=len(self._fields),
-            multiline=self._source.multiline,
+            quote=said.quote.encode(),
+            comment=(said.comment or "").encode(),
+            trailing=said.trailing_delimiter,
+            multiline=said.multiline,
             longest_cell=self.limits[0],
             longest_record=self.limits[1],
         )
         places = {each.name: place for place, each in enumerate(self._fields)}
-        parser = _Parser(
-            self._source, self._header.delimiter, [places[each.name] for each in chosen], self._header.names
-        )
-        skip = self._source.skip_malformed
+        parser = _Parser(said, self._header.delimiter, [places[each.name] for each in chosen], self._header.names)
+        skip = said.skip_malformed
         most = None if skip else MOST_COUNTED
         for table in whole_records(text, grammar, parser.parse, self.malformed, most=most, block=self._block):
             if table.num_rows and (skip or not self.malformed.count):
                 yield from parser.cells(table)
         if self.malformed.count and not skip:
-            raise self.malformed.refusal(self.location)
+            raise self.malformed.refusal(
+                self.location, width=len(self._fields), encoding=said.encoding, header=self._header.sign
+            )
 
 
 class _Parser:
@@ -203,24 +277,28 @@ class _Parser:
         self._names = [names[place] for place in places]
         self._columns = [self._numbers[place] for place in places]
         self._nulls = pa.array(["", *(text.strip(" ") for text in source.missing)], pa.string())
+        self._trailing = str(len(names)) if source.trailing_delimiter else None
+        if self._trailing is not None:
+            self._numbers.append(self._trailing)
         self._parse = arrow.ParseOptions(
             delimiter=delimiter,
+            quote_char=source.quote or False,
             newlines_in_values=source.multiline,
             ignore_empty_lines=len(names) > 1,  # else it is a row whose one value is missing
         )
         self._convert = arrow.ConvertOptions(
-            column_types=dict.fromkeys(self._columns, pa.string()),
-            include_columns=list(dict.fromkeys(self._columns)),
+            column_types=dict.fromkeys(self._numbers, pa.string()),
+            include_columns=list(dict.fromkeys([*self._columns, *([self._trailing] if self._trailing else [])])),
             strings_can_be_null=False,
             check_utf8=False,  # it has been
         )
 
     def parse(self, text: bytes) -> pa.Table | None:
-        """The cells of whole records; None if one has too few or too many."""
+        """The cells of whole records; None if one has too few or too many, or something behind its last delimiter."""
         if text.startswith(_MARK):  # PyArrow would take it for a byte order mark, in any block
             text = _MARK + text
         try:
-            return arrow.read_csv(
+            found = arrow.read_csv(
                 pa.BufferReader(text),
                 read_options=arrow.ReadOptions(column_names=self._numbers, block_size=len(text) + 1),
                 parse_options=self._parse,
@@ -228,6 +306,10 @@ class _Parser:
             )
         except pa.ArrowInvalid:
             return None
+        if self._trailing is None:
+            return found
+        is_empty = not pc.any(pc.not_equal(found.column(self._trailing), "")).as_py()
+        return found.drop_columns([self._trailing]) if is_empty else None
 
     def cells(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         """The cells without spaces around them; NULL where nothing is left, or a text that stands for it."""
@@ -310,24 +392,29 @@ class OpenJsonLines(OpenFileSource):
         """The objects, each with the bytes of its line, without malformed lines; unless these are refused."""
         skip = self._source.skip_malformed
         for number, line in enumerate(self._lines(), start=1):
-            record = None if line is None else self._record(line)
-            if record is None:
-                self.malformed.add(number)
+            record = Fault(Cause.LONG) if line is None else self._record(line)
+            if isinstance(record, Fault):
+                self.malformed.add(number, record)
                 if not skip and self.malformed.count >= MOST_COUNTED:
                     break
-            elif record is not _NOTHING and (skip or not self.malformed.count):
-                yield record, 0 if line is None else len(line)
+            elif record is not _NOTHING:
+                self.malformed.add_whole(1)
+                if skip or not self.malformed.count:
+                    yield record, 0 if line is None else len(line)
         if self.malformed.count and not skip:
-            raise self.malformed.refusal(self.location)
+            raise self.malformed.refusal(self.location, encoding=self._source.encoding)
 
-    def _record(self, line: bytes) -> dict[str, Any] | None:
-        """The object on a line; `_NOTHING` for an empty line, None if it is malformed."""
+    def _record(self, line: bytes) -> dict[str, Any] | Fault:
+        """The object on a line, `_NOTHING` for an empty line; or what is wrong with it."""
         try:
             text = line.decode()
+        except UnicodeDecodeError:
+            return Fault(Cause.ENCODING)
+        try:
             found = self._decoder.decode(text) if text.strip() else _NOTHING
         except (ValueError, RecursionError):  # it isn't JSON, or is nested too deeply
-            return None
-        return found if isinstance(found, dict) else None
+            return Fault(Cause.NOT_JSON)
+        return found if isinstance(found, dict) else Fault(Cause.NOT_OBJECT)
 
     def _lines(self) -> Iterator[bytes | None]:
         """The lines; None for one that is too long."""
