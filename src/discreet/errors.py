@@ -26,6 +26,7 @@
     │   ├── UngroupedColumn      a row's own value would be released
     │   ├── UnboundedColumn      a sum whose size no declaration limits
     │   ├── DeltaRequired        groups aren't public and no δ was given to select them
+    │   ├── LimitsRequired       a unit may have many rows, and neither declaration nor question says how many count
     │   ├── TooManyGroups        the public keys multiply to more groups than can be answered
     │   └── Unsupported          SQL that discreet can't bound
     ├── BudgetError              the question is understood but can't be paid for; nothing was charged
@@ -225,6 +226,10 @@ class UnboundedColumn(QueryError):
 
 class DeltaRequired(QueryError):
     """The groups aren't public, and no δ was given to select them privately."""
+
+
+class LimitsRequired(QueryError):
+    """A unit may have many rows of a table, and neither its declaration nor the question says how many count."""
 
 
 class TooManyGroups(QueryError):

@@ -20,6 +20,7 @@ from discreet.gateway.execute import as_answered, as_payable, execute, prepare
 from discreet.gateway.outcome import ReuseIndex, bundles_of, plans_of
 from discreet.gateway.planning import Frame, Planning, Tuned, declarations_digest, tuned
 from discreet.gateway.versions import AFTER_CLOSE, AdmissionReport
+from discreet.privacy import Limits
 from discreet.query.planner import Plan, Request, Terms, taking_terms
 from discreet.results import Answer, prospect
 from discreet.tables import Dataset
@@ -386,8 +387,10 @@ class Protected(Accounted):
         Raises:
             SnapshotError, SourceError, EngineUnavailable: as for `ask`.
         """
-        name = self.dataset.private[0].name.replace('"', '""')
-        prepare(self.plan(f'SELECT COUNT(*) AS n FROM "{name}"', epsilon=1), self._admissions.current().engine)  # noqa: S608 — no query of a database
+        table = self.dataset.private[0]
+        name, limits = table.name.replace('"', '""'), Limits(rows=1) if table.limits is None else None
+        plan = self.plan(f'SELECT COUNT(*) AS n FROM "{name}"', epsilon=1, limits=limits)  # noqa: S608 — no query of a database
+        prepare(plan, self._admissions.current().engine)
 
     def refresh(self, group: str | None = None) -> AdmissionReport:
         """Admit the tables again, as the next version, whether or not anything changed. For the custodian.

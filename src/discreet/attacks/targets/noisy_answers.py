@@ -61,7 +61,7 @@ class Answers(Answering):
             raise InvalidArgument("there are several tables here", hint=f"table={names[0]!r}, for example")
         asked = next(each for each in protected.dataset.private if each.name == (table or names[0]))
         super().__init__(asked.name, unit=_unit_column(protected, asked))
-        self._groups = asked.limits.groups or asked.limits.rows
+        self._groups = None if asked.limits is None else asked.limits.groups or asked.limits.rows
         self.protected = protected
         self.terms = terms
 

@@ -41,6 +41,9 @@ from discreet.query.ir import MOST_VALUES, column_type, declared_limits, has_one
 from discreet.query.planner.request import Draft, Together
 from discreet.tables import Kind
 
+_YET_TO_CHOOSE = Limits(rows=10)
+"""What a plan is drafted for whose limits are chosen privately, where none are declared."""
+
 MOST_GROUPS = 1_000_000
 """Public groups times aggregates that are answered: each group is, with or without rows, and all are held in memory."""
 
@@ -99,6 +102,7 @@ def contributions(draft: Draft) -> Draft:
 
     Raises:
         Unsupported: limits for a question in which each row is a unit.
+        LimitsRequired: nothing says how many rows of a unit count.
     """
     if draft.unit.is_row:
         if draft.request.limits is not None:
@@ -125,11 +129,15 @@ def contributions(draft: Draft) -> Draft:
 def _limits(draft: Draft) -> Limits:
     """The analyst's own limits; else those that follow from what the tables declare.
 
-    Limits weigh what they cut off against noise: any are as private as any others, so an analyst may choose.
+    Limits weigh what they cut off against noise: any are as private as any others, so an analyst may choose. Where
+    nothing but units is counted, without groups, each is counted once, whatever it has.
     """
     own = draft.request.limits
     source = draft.question.source
-    return own if isinstance(own, Limits) and not has_one_row(source) else declared_limits(source)
+    if isinstance(own, Limits) and not has_one_row(source):
+        return own
+    is_once = not draft.keys and all(each.statistic is ir.Statistic.UNITS for each in draft.question.aggregates)
+    return declared_limits(source, Limits(rows=1) if is_once else _YET_TO_CHOOSE if own == "auto" else None)
 
 
 def _keeps_groups(draft: Draft, declared: Limits) -> bool:

@@ -14,6 +14,7 @@ from discreet.mechanisms import Gaussian, Quantile
 from discreet.privacy import Loss
 from discreet.query import ir
 from discreet.query.estimates import Noise, Selection
+from discreet.query.ir import has_one_row
 from discreet.query.planner.accuracy import cost_shares, expected_errors
 from discreet.query.planner.request import CONFIDENCE, Draft
 from discreet.tables import Kind
@@ -159,6 +160,8 @@ def _limits(draft: Draft) -> str:
     if draft.unit.is_row:
         return "each row is a unit of its own"
     limits, unit = draft.limits, draft.unit
+    if draft.request.limits == "auto" and not has_one_row(draft.question.source):
+        return f"chosen by what is asked first; errors and noise are told for {limits} of each {unit}"
     if limits.rows is not None:
         rows = f"{limits.rows:,} rows of each {unit} in all; the rows of one with more count for less"
         return rows if limits.groups is None else f"{rows}; in {limits.groups:,} groups it is counted as a unit"

@@ -91,7 +91,7 @@ def decode(document: Mapping[str, object]) -> Dataset:
     """The dataset a document declares; paths stay as they are written.
 
     Guarantee: every key of the document has a meaning here, or it is refused; nothing that loosens the guarantee has
-    a silent default (the adjacency, whose the rows are and an id's limits must be stated).
+    a silent default (the adjacency and whose the rows are must be stated; where an id has no limits, questions must).
 
     Raises:
         ConfigError: a key is unknown, missing, of a wrong type or value, or contradicts another.
@@ -161,7 +161,7 @@ def _table(name: str, node: Node) -> Table:
     links = tuple(_link(entry, column, names) for column, entry in _named(entries, "links"))
     unit = _unit(entries["unit"], columns) if "unit" in entries else None
     unique = tuple(_column_name(entry, names) for entry in entries["unique"].array()) if "unique" in entries else ()
-    limits = _table_limits(node, entries.get("limits"), unit, public=public, linked=bool(links))
+    limits = _table_limits(entries.get("limits"), unit, public=public)
     source = _source(entries["source"], entries.get("missing"))
     with node.blamed():
         return Table(
@@ -191,16 +191,13 @@ def _named(entries: Mapping[str, Node], key: str) -> list[tuple[str, Node]]:
     return list(entries[key].named().items()) if key in entries else []
 
 
-def _table_limits(node: Node, declared: Node | None, unit: Unit | None, *, public: bool, linked: bool) -> Limits:
-    """The limits, which must be stated where a unit may have several rows."""
+def _table_limits(declared: Node | None, unit: Unit | None, *, public: bool) -> Limits | None:
+    """The limits; one row where each is a unit; None where a unit may have several, and nothing says how many count."""
     if public and declared is not None:
         raise declared.error("a public table has no units to limit", hint="leave limits out")
     if declared is not None:
         return _limits(declared)
-    if not public and (linked or (unit is not None and not unit.is_row)):
-        whose = "a unit" if unit is None else f"one {unit}"
-        raise node.error(f"limits are missing: how much may {whose} contribute?", hint=TABLE["limits"])
-    return Limits(rows=1)
+    return Limits(rows=1) if public or (unit is not None and unit.is_row) else None
 
 
 def _link(node: Node, column: str, names: list[str]) -> Link:

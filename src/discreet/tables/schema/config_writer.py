@@ -226,7 +226,7 @@ def _whose(table: Table) -> dict[str, Value]:
         whose["unit"] = _unit(table.unit)
     if table.links:
         whose["links"] = {link.column: _target(link) for link in table.links}
-    if table.unit is None or not table.unit.is_row or table.limits != Limits(rows=1):
+    if table.limits is not None and (table.unit is None or not table.unit.is_row or table.limits != Limits(rows=1)):
         whose["limits"] = _limits(table.limits)
     return whose
 

@@ -314,7 +314,7 @@ def _table(table: Table, dataset: Dataset) -> dict[str, Any]:
         "name": table.name,
         "public": table.public,
         "unit": None if owner is None else str(owner.unit),
-        "limits": None if table.public else str(table.limits),
+        "limits": None if table.public or table.limits is None else str(table.limits),
         "links": [f"{link.column} → {link.table}.{link.to}" for link in table.links],
         "columns": [_column(column) for column in table.columns],
     }

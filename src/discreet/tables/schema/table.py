@@ -78,8 +78,9 @@ class Table:
         source: where it lies.
         columns: every column a question may use.
         unit: whose presence is hidden; None if a link says whose a row is, or the table is public.
-        limits: how much a unit may contribute to one question. A unit that is a row contributes one row, so it
-            takes no other limit than that; a public table takes none.
+        limits: how much a unit may contribute to one question; None if nobody could say beforehand, so that each
+            question says it, or has it chosen. A unit that is a row contributes one row, so it takes no other limit
+            than that; a public table takes none.
         row_ceiling: more rows than the table will ever have, declared in public: it excludes overflow at plan time.
         most_rows_per_unit: how many rows of one unit are admitted; a hash of them chooses which. Where each row is a
             unit of its own, that is one.
@@ -102,7 +103,7 @@ class Table:
     source: Source
     columns: tuple[Column, ...]
     unit: Unit | None
-    limits: Limits = _ONE_ROW
+    limits: Limits | None = _ONE_ROW
     row_ceiling: int = ROW_CEILING
     most_rows_per_unit: int = MOST_ROWS_PER_UNIT
     links: tuple[Link, ...] = ()
