@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from discreet.gateway import AdmissionReport
-    from discreet.tables import Dataset
+    from discreet.tables import Dataset, Source
     from discreet.tables.proposals import Proposal, ProposalInput, TableProposal
 
 _GUESSED = "guessed from the cells of text files, of which one can change a kind: correct them, or use --strict"
@@ -81,37 +81,39 @@ def init(  # noqa: PLR0913 — each is an option of the command
     """
     from discreet.tables.proposals import propose_together
 
+    if how.table is not None and len(files) > 1:
+        raise InvalidArgument("--table names a table inside of one database", hint="give one file, or no --table")
     if output.exists() and not force:  # a configuration holds a custodian's decisions
         raise ConfigError(f"the file {str(output)!r} is there already", hint="--force replaces it; --output spares it")
     with working("looking at the table" if len(files) == 1 else "looking at the tables"):
-        looks = _looks(files, how, unit, strict=strict, leak=leak)
-        proposal = propose_together(looks, leak=leak, strict=strict, unit=unit)
+        sources = [how.source(file) if file == files[0] else how.source_beside(files[0], file) for file in files]
+        said = [unit if number == 0 else None for number in range(len(sources))]
+        proposal = propose_together(
+            _looks(sources, said, strict=strict, leak=leak), leak=leak, strict=strict, unit=unit
+        )
+        found = [each.choice.tells for each in proposal.tables]
+        if leak and found != said:  # values are told that many units have: count these, then
+            looks = _looks(sources, found, strict=strict, leak=leak)
+            proposal = propose_together(looks, leak=leak, strict=strict, unit=unit)
     proposal = _with_ledger_beside(proposal, output)
     _begin(proposal, output, force=force)
     _show_proposal(proposal, output, files, how, leak=leak, whole=all_)
 
 
-def _looks(files: list[Path], how: Written, unit: str | None, *, strict: bool, leak: bool) -> list[ProposalInput]:
-    """A look at each file; another where the first shows that it is written in another way, or whose its rows are.
-
-    Raises:
-        InvalidArgument: there are several files, and the name of a table inside of which one?
-    """
+def _looks(sources: Sequence[Source], units: Sequence[str | None], *, strict: bool, leak: bool) -> list[ProposalInput]:
+    """A look at each table; another where the first shows that it is written in another way, or whose its rows are."""
     from discreet.gateway import inspect
-    from discreet.tables.proposals import ProposalInput, likely_unit
+    from discreet.tables.proposals import ProposalInput, likely_unit, shared_names
 
-    if how.table is not None and len(files) > 1:
-        raise InvalidArgument("--table names a table inside of one database", hint="give one file, or no --table")
+    ids = shared_names([inspect(each, peek=False)[0] for each in sources]) if len(sources) > 1 else frozenset()
     looks = []
-    for file in files:
-        source = how.source(file) if file == files[0] else how.source_beside(files[0], file)
-        whose = unit if file == files[0] else None
-        columns, profile, source = inspect(source, peek=not strict, unit=whose)
-        said = source if profile is None or profile.written is None else profile.written.source
-        if guessed := said != source:
-            columns, profile, source = inspect(said, peek=True, unit=whose)
-        if leak and whose is None and profile is not None and profile.candidates and likely_unit(columns).tells is None:
-            columns, profile, source = inspect(said, peek=True, unit=profile.candidates[0].column)
+    for said, unit in zip(sources, units, strict=True):
+        columns, profile, source = inspect(said, peek=not strict, unit=unit, ids=ids)
+        seen = source if profile is None or profile.written is None else profile.written.source
+        if guessed := seen != source:
+            columns, profile, source = inspect(seen, peek=True, unit=unit, ids=ids)
+        if leak and unit is None and profile is not None and profile.candidates and likely_unit(columns).tells is None:
+            columns, profile, source = inspect(seen, peek=True, unit=profile.candidates[0].column, ids=ids)
         looks.append(ProposalInput(columns=columns, source=source, profile=profile, guessed=guessed))
     return looks
 
@@ -162,6 +164,7 @@ def _show_proposal(  # noqa: PLR0913 — what was said on the command line
             "known as": known,
             "unit": _unit(each),
             "whose?": _whose(each),
+            "limits": _limits(each),
             "leaks": _leaks(each),
             "mismatches": cut_list(each.mismatches, 8 if not whole else len(each.mismatches), "; "),
             "ask": "; ".join(f"{doubt}: --{option} says which" for option, doubt in each.doubts.items()),
@@ -179,7 +182,7 @@ def _show_proposal(  # noqa: PLR0913 — what was said on the command line
         say()
     show(body)
     say()
-    say_command(_first_question(proposal))
+    say_command(_first_question(proposal) + ("" if output == options.CONFIG else f" -c {quote(str(output))}"))
 
 
 def _risk(file: Path, how: Written) -> str:
@@ -211,13 +214,28 @@ def _listing(proposal: TableProposal, *, whole: bool) -> RenderableType:
 
 def _unit(proposal: TableProposal) -> str:
     """Whose presence is hidden, and what to think of."""
-    limits, unit = limits_to_read(proposal.table.limits), proposal.table.unit
+    unit = proposal.table.unit
     if unit is None:
-        return f"found along {', '.join(map(str, proposal.table.links))}, by the names alone; limits {limits}"
+        return f"found along {', '.join(map(str, proposal.table.links))}: right if that tells whose row it is"
     if unit.is_row:
         return "row: right only if nobody can have two rows; else name the column that tells whose row it is: --unit"
     others = f" ({', '.join(proposal.ids[1:])} could be, too: --unit)" if proposal.ids[1:] else ""
-    return f"{unit}, which tells whose row it is{others}; limits {limits}"
+    return f"{unit}, which tells whose row it is{others}"
+
+
+def _limits(proposal: TableProposal) -> str:
+    """How many rows of a unit count, and what to do where that isn't known."""
+    from discreet.tables.schema.toml import dotted
+
+    table = proposal.table
+    if table.unit is not None and table.unit.is_row:
+        return ""
+    if table.limits is not None:
+        return f"{limits_to_read(table.limits)} of each unit; if one may have more, say how many"
+    return (
+        "none: how many rows one unit may have, names don't say. Write limits = { rows = … } from knowledge, under "
+        f"[{dotted(('tables', table.name))}]; until then each question says its own: --limits 20, or auto"
+    )
 
 
 def _whose(proposal: TableProposal) -> str:
@@ -241,13 +259,20 @@ def _blank(proposal: TableProposal) -> str:
 
 
 def _first_question(proposal: Proposal) -> str:
-    """A question to begin with, safe to be pasted into a shell whatever the table is called."""
-    name = proposal.dataset.tables[0].name
-    is_plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)
-    table = name if is_plain else '"' + name.replace('"', '""') + '"'
-    question = f"SELECT COUNT(*) AS n FROM {table}"  # noqa: S608 — shown, not run
-    shown = f'"{question}"' if is_plain else quote(question)
+    """A question to begin with, safe to be pasted into a shell whatever the table is called.
+
+    Where a unit may have any number of rows it counts units, which takes no limit.
+    """
+    first = proposal.tables[0]
+    counted = "*" if first.table.limits is not None else f"DISTINCT {_named(first.choice.tells or '')}"
+    question = f"SELECT COUNT({counted}) AS n FROM {_named(first.table.name)}"  # noqa: S608 — shown, not run
+    shown = quote(question) if '"' in question else f'"{question}"'
     return f"discreet ask {shown} --epsilon 0.1"
+
+
+def _named(name: str) -> str:
+    """A name as a question has it."""
+    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else '"' + name.replace('"', '""') + '"'
 
 
 # ── Admissions ────────────────────────────────────────────────────────────────────────────────────────────────────────

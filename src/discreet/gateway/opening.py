@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -264,7 +264,12 @@ def admissions_of(dataset: Dataset) -> Iterator[Admissions]:
 
 
 def inspect(
-    path: str | Path | Source, *, table: str | None = None, peek: bool, unit: str | None = None
+    path: str | Path | Source,
+    *,
+    table: str | None = None,
+    peek: bool,
+    unit: str | None = None,
+    ids: Collection[str] = (),
 ) -> tuple[tuple[Column, ...], DataProfile | None, Source]:
     """Look at a table for the custodian who is about to protect it. Nothing of it may reach an analyst.
 
@@ -274,6 +279,7 @@ def inspect(
         peek: whether to read cells too; otherwise only the schema is looked at. Where cells have no types, columns are
             then of the kinds that are publicly known of their names: text, where nothing is.
         unit: the column that tells whose row it is, or `row`; None: the likeliest by its name.
+        ids: names of other columns that may be ids, because other tables have them, too.
 
     Returns:
         The columns as the schema has them, what was seen in them, and the source. With `peek`, the kinds of a CSV
@@ -285,7 +291,7 @@ def inspect(
     from discreet.tables.proposals import profile_table
 
     source = path if isinstance(path, Source) else source_at(path, table)
-    columns, seen = profile_table(source, peek=peek, unit=unit)
+    columns, seen = profile_table(source, peek=peek, unit=unit, ids=ids)
     return columns, seen, source
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.privacy import Limits, Unit
+from discreet.privacy import Unit
 from discreet.tables import Column, Kind, Source, loads
 from discreet.tables.proposals import (
     ColumnProfile,
@@ -50,7 +50,7 @@ def test_a_shop() -> None:
     ]
     assert (found["customers"].table.unit, found["products"].table.unit) == (Unit("id"), Unit("id"))
     assert found["orders"].table.unit is None
-    assert found["orders"].table.limits == Limits(groups=5, rows_per_group=2)
+    assert found["orders"].table.limits is None
     assert [str(link) for link in found["items"].choice.also] == ["product_id → products.id"]
 
 

@@ -5,7 +5,7 @@ What is found in the cells is private. `discreet init` may read it off a table, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -17,7 +17,7 @@ from discreet.errors import SourceUnsupported
 from discreet.privacy import BoundValue, KeyValue
 from discreet.tables.admission.column_casts import days, kind_of, microseconds, places_of
 from discreet.tables.proposals.kept_rows import KeptRows
-from discreet.tables.proposals.names import likely_unit
+from discreet.tables.proposals.names import joined, likely_unit
 from discreet.tables.proposals.public_knowledge import codebook, knowledge
 from discreet.tables.schema.source import LONGEST_TEXT, ZONE_NAME, Column, Kind, Source
 from discreet.tables.sources import Field, open_source
@@ -45,12 +45,14 @@ class ColumnProfile:
         values: the different values of a column of texts, integers, booleans or dates, with None among them if
             there are NULLs; None for the whole if there are more than the engine was asked to list.
         units: how many units have each of the values of a column of texts; at least so many.
+        repeats: whether some value occurs twice, of a column that may be an id; None if nobody looked.
     """
 
     lo: BoundValue | None = None
     hi: BoundValue | None = None
     values: tuple[KeyValue, ...] | None = None
     units: Mapping[str, int] = field(default_factory=dict)
+    repeats: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,17 +97,24 @@ _BY_NAME = (Kind.TEXT, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.REAL, Kind.
 
 
 def profile_table(
-    source: Source, *, peek: bool, data: Mapping[str, object] = MappingProxyType({}), unit: str | None = None
+    source: Source,
+    *,
+    peek: bool,
+    data: Mapping[str, object] = MappingProxyType({}),
+    unit: str | None = None,
+    ids: Collection[str] = (),
 ) -> tuple[tuple[Column, ...], DataProfile | None]:
     """The columns of a table that can be admitted, and what is in them.
 
-    The table is read once, part by part: memory grows with the number of columns, not of rows.
+    The table is read once, part by part: memory grows with the number of columns, not of rows; but for the values of
+    columns that may be ids, which are kept until one occurs twice.
 
     Args:
         source: where the table lies.
         peek: whether to read its cells. If not, only its schema is looked at; in JSON lines, the names of all records.
         data: tables in memory, by the location of their source.
         unit: the column that tells whose row it is, or `row`; None: the likeliest by its name.
+        ids: names of other columns that may be ids, as `joined` writes them.
 
     Returns:
         The columns in the source's order, without those that hold what discreet doesn't compute with; and what was
@@ -128,6 +137,7 @@ def profile_table(
             return _by_schema(fields), DataProfile() if peek else None
         looks = [_Untyped(each, source) if each.untyped else _Typed(each) for each in fields]
         whose = _place_of_unit(_by_schema(fields), unit)
+        repeats = {n: _Repeats() for n, each in enumerate(fields) if n == whose or joined(each.name) in ids}
         rows, kept = 0, KeptRows(len(fields))
         for batch in opened.batches([each.name for each in fields]):
             rows += batch.num_rows
@@ -135,12 +145,17 @@ def profile_table(
             for each, cells in zip(looks, batch.columns, strict=True):
                 each.add(cells)
                 each.units.add(cells, None if whose is None else batch.columns[whose])
+            for n, each_id in repeats.items():
+                each_id.add(batch.columns[n])
         if not opened.is_unchanged():
             raise SourceUnsupported(f"{source.location!r} was changed while it was read", hint="look again")
     texts = {each.field.name: each.texts for each in looks if isinstance(each, _Untyped) and each.texts is not None}
     columns = tuple(each.column() for each in looks)
     return columns, DataProfile(
-        columns={each.field.name: each.seen() for each in looks},
+        columns={
+            each.field.name: replace(each.seen(), repeats=repeats[n].found() if n in repeats else None)
+            for n, each in enumerate(looks)
+        },
         written=reading_options(texts, source) if source.is_untyped else None,
         is_empty=rows == 0,
         candidates=kept.candidates(columns, source),
@@ -237,6 +252,40 @@ class _Units:
     def listed(self) -> dict[str, int]:
         """How many have each text; nothing if there are too many texts."""
         return {} if self._too_many else {text: count for text, count in self.counts.items() if text is not None}
+
+
+class _Repeats:
+    """Whether some value of a column occurs twice."""
+
+    def __init__(self) -> None:
+        """Start with no values."""
+        self._parts: list[pa.Array] = []
+        self._twice = False
+
+    def add(self, cells: pa.Array) -> None:
+        """Keep those of a part, unless one of them occurs twice there."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if self._twice:
+            return
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.cast(cells.type.value_type)
+        found = cells.drop_null()
+        if pa.types.is_string(found.type):
+            found = without_nulls(pc.utf8_trim(found, " "))
+        self._twice = len(pc.unique(found)) < len(found)
+        self._parts = [] if self._twice else [*self._parts, found]
+
+    def found(self) -> bool | None:
+        """Whether one does; None if there are no values."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if self._twice:
+            return True
+        together = pa.chunked_array(self._parts) if self._parts else ()
+        return len(pc.unique(together)) < len(together) if len(together) else None
 
 
 class _Range:

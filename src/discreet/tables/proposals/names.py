@@ -144,7 +144,7 @@ BARE = "id uuid guid identifier"
 _EACH_ROW = (
     "REVIEW: right only if nobody can have two rows. If somebody can, name the column that tells whose row it is."
 )
-SEVERAL_ROWS = Limits(groups=5, rows_per_group=2)
+_ONE_ROW = Limits(rows=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,19 +153,21 @@ class UnitChoice:
 
     Args:
         unit: whose presence to hide; None if the link says it.
-        limits: a guess, since nothing but the data or its custodian knows how many rows somebody has: a few for an id
-            of people, one for an id that doesn't say of what.
+        limits: one row where each row is somebody, by the names or by what was seen of its id; else None, since nothing
+            but the data or its custodian knows how many rows somebody has, and any guess makes counts too low.
         ids: the columns that look like ids of people, likeliest first, or the one that was named.
         why: for a comment.
+        seen: that the limits follow from what was seen, for a comment; empty if names say them.
         link: that says whose a row is; None if the unit does.
         also: other links that the names suggest, for a comment.
         is_read: whether the unit was read off the data.
     """
 
     unit: Unit | None
-    limits: Limits
+    limits: Limits | None
     ids: tuple[str, ...]
     why: str
+    seen: str = ""
     link: Link | None = None
     also: tuple[Link, ...] = ()
     is_read: bool = False
@@ -186,10 +188,10 @@ def likely_unit(columns: Sequence[Column]) -> UnitChoice:
     ranked = [(rank, column.name) for column in columns if (rank := rank_of_id(column)) is not None]
     ids = tuple(name for _, name in sorted(ranked))
     if not ids:
-        return UnitChoice(unit=Unit.row(), limits=Limits(rows=1), ids=(), why=_EACH_ROW)
+        return UnitChoice(unit=Unit.row(), limits=_ONE_ROW, ids=(), why=_EACH_ROW)
     others = f"; so do {', '.join(ids[1:])}" if ids[1:] else ""
     why = f"REVIEW: {ids[0]} looks like an id{others}. The unit is what tells whose row it is."
-    limits = Limits(groups=1, rows_per_group=1) if joined(ids[0]) in BARE.split() else SEVERAL_ROWS
+    limits = _ONE_ROW if joined(ids[0]) in BARE.split() else None
     return UnitChoice(unit=Unit(ids[0]), limits=limits, ids=ids, why=why)
 
 
@@ -200,11 +202,11 @@ def named_unit(name: str, columns: Sequence[Column]) -> UnitChoice:
         InvalidArgument: there is no such column.
     """
     if name == "row":
-        return UnitChoice(unit=Unit.row(), limits=Limits(rows=1), ids=(), why=_EACH_ROW)
+        return UnitChoice(unit=Unit.row(), limits=_ONE_ROW, ids=(), why=_EACH_ROW)
     for column in columns:
         if column.name.casefold() == name.casefold():
             why = "As the custodian named it: what tells whose row it is."
-            return UnitChoice(unit=Unit(column.name), limits=SEVERAL_ROWS, ids=(column.name,), why=why)
+            return UnitChoice(unit=Unit(column.name), limits=None, ids=(column.name,), why=why)
     known = ", ".join(column.name for column in columns)
     raise InvalidArgument(f"there is no column {name!r} to be the unit", hint=f"`row`, or one of {known}")
 
@@ -213,7 +215,7 @@ def unit_by_rows(candidates: Sequence[UnitCandidate]) -> UnitChoice:
     """The finest of the columns that say whose a row is by how the others depend on them; read off the data."""
     ids = tuple(each.column for each in candidates)
     why = f"LEAK: read off the data: {ids[0]} looks like {OF_SOMEBODY}. REVIEW: the unit is what tells whose row it is."
-    return UnitChoice(unit=Unit(ids[0]), limits=SEVERAL_ROWS, ids=ids, why=why, is_read=True)
+    return UnitChoice(unit=Unit(ids[0]), limits=None, ids=ids, why=why, is_read=True)
 
 
 def rank_of_id(column: Column) -> int | None:
@@ -312,6 +314,26 @@ def link_up(tables: Sequence[TableNames]) -> tuple[UnitChoice, ...]:
     )
 
 
+def with_one_row(choice: UnitChoice, table: TableNames, repeats: bool | None) -> UnitChoice:
+    """The choice with one row as the limit, where each row is somebody: by the names, unless the data says otherwise.
+
+    Where a link says whose a row is, one person may have many tomorrow, whatever was seen today.
+
+    Args:
+        choice: of the table.
+        table: as its names tell.
+        repeats: whether some value of the column that tells whose row it is was seen twice; None if nobody looked.
+    """
+    tells = choice.tells
+    if tells is None or choice.link is not None:
+        return choice
+    if repeats is False:
+        seen = f"One row, because no {tells} was seen in two; if somebody may have two, say how many."
+        return replace(choice, limits=_ONE_ROW, seen=seen)
+    is_register = choice.limits is not None or joined(tells) in _names_of_rows(table.name)
+    return replace(choice, limits=_ONE_ROW if is_register and not repeats else None)
+
+
 def _spread(
     tables: Sequence[TableNames], found: dict[str, list[Link]], chosen: dict[str, UnitChoice], settled: set[str]
 ) -> None:
@@ -331,7 +353,7 @@ def _linked(link: Link) -> UnitChoice:
     """The choice of a link."""
     target = f"{link.table}.{link.to}"
     why = f"REVIEW: by its name alone, {link.column} is taken for a link to {target}: whose that row is, this is."
-    return UnitChoice(unit=None, limits=SEVERAL_ROWS, ids=(), why=why, link=link)
+    return UnitChoice(unit=None, limits=None, ids=(), why=why, link=link)
 
 
 def _own_is_link(table: TableNames, found: dict[str, list[Link]]) -> bool:

@@ -19,7 +19,9 @@ from discreet.tables.proposals.names import (
     link_up,
     named_unit,
     unit_by_rows,
+    with_one_row,
 )
+from discreet.tables.proposals.shared_ids import with_shared_id
 from discreet.tables.proposals.suggestion import Context, Origin, Suggestion, mismatch, suggest, suggest_id
 from discreet.tables.schema.config_writer import Note, dumps
 from discreet.tables.schema.dataset import Dataset
@@ -153,11 +155,15 @@ def propose_together(
         for each, choice in zip(tables, choices, strict=True)
     ]
     named[0] = replace(named[0], chosen=unit is not None)
-    linked = link_up(named)
+    seen = [None if strict else each.profile for each in tables]
+    linked = tuple(
+        with_one_row(choice, table, None if profile is None else profile.of(choice.tells or "").repeats)
+        for choice, table, profile in zip(with_shared_id(named, link_up(named), seen), named, seen, strict=True)
+    )
     entered = {(link.table, link.to) for choice in linked for link in choice.links}
     proposed = tuple(
-        propose_table(replace(each, profile=None if strict else each.profile), choice, entered, leak=leak)
-        for each, choice in zip(tables, linked, strict=True)
+        propose_table(replace(each, profile=profile), choice, entered, leak=leak)
+        for each, choice, profile in zip(tables, linked, seen, strict=True)
     )
     first = tables[0].source
     folder = Path() if first.kind == "memory" else Path(first.location).parent
@@ -186,6 +192,14 @@ _VALUE = re.compile(
     r"[+-]?[0-9]+(?:[.,][0-9]+)?|[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2,4}.*"
 )
 _LIMITS = "REVIEW: how much one unit counts at the most. What is beyond counts for less; higher limits mean more noise."
+_NO_LIMITS = (
+    "REVIEW: no limit is proposed: how many rows of one unit count at the most, names don't say. What is beyond it",
+    "makes answers too low, which no ± shows; higher ones mean more noise. Set it from knowledge, not from the table:",
+    "how many visits can a person reasonably have? Until then each question says its own, or has it chosen (auto).",
+    "limits = { rows = 20 }               # visits to a doctor over a few years",
+    "limits = { rows = 200 }              # purchases over a few years",
+    "limits = { rows = 200, groups = 12 } # the same, where people are counted by month of one year",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,13 +278,13 @@ class TableProposal:
         """The comments on the table in the file."""
         path = ("tables", self.table.name)
         book, left_out = self.codebook, [item for item in self.suggestions if item.left_out]
+        whose = (*path, "links" if self.choice.link else "unit")
+        also = tuple(map(_also_linked, self.choice.also))
         notes = {
             (*path, "source"): Note(above=(_WRITTEN,) if self.source_is_guessed else ()),
             (*path, "missing"): self._missing_note(),
-            (*path, "links" if self.choice.link else "unit"): Note(
-                above=(self.choice.why,), below=tuple(map(_also_linked, self.choice.also))
-            ),
-            (*path, "limits"): Note(above=(_LIMITS,)),
+            whose: Note(above=(self.choice.why,), below=also if self.table.limits else (*also, *_NO_LIMITS)),
+            (*path, "limits"): Note(above=(_LIMITS, *filter(None, [self.choice.seen]))),
             (*path, "columns"): Note(
                 below=(
                     *((_GUESSED,) if self.kinds_are_guessed else ()),
