@@ -21,6 +21,9 @@ from discreet.tables import Kind
 
 _NAMES = {0: "least", 1: "greatest"}
 
+_MANY_GROUPS = 40
+"""More groups of one number are more than a reader compares, and mostly smaller than they need be."""
+
 _INFIX = {
     "add": "+",
     "subtract": "−",
@@ -138,13 +141,22 @@ def _groups(draft: Draft) -> str:
     names = ", ".join(key.name for key in draft.keys)
     if draft.threshold is None:
         count = prod(len(key.values or ()) for key in draft.keys)
-        return f"{count:,} public groups of {names}; each is answered, also when it is empty"
+        return f"{count:,} public groups of {names}; each is answered, also when it is empty{_coarser(draft)}"
     whose = "rows" if draft.unit.is_row else "units"
     return (
         f"groups of {names} aren't public: those with a noisy number of {whose} of at least "
         f"{_threshold(draft):,} are answered (δ = {float(draft.threshold.delta):.3g}); near that, those are seen whose "
         "noise was high, so numbers are too high; their intervals take that into account"
     )
+
+
+def _coarser(draft: Draft) -> str:
+    """How to have fewer and larger groups, where one key is a range of many numbers; nothing, if none is."""
+    for key in draft.keys:
+        held = sorted(value for value in key.values or () if type(value) is int)
+        if len(held) > _MANY_GROUPS and held[-1] - held[0] < len(held):
+            return f". Larger groups err less: GROUP BY FLOOR({expression_in_words(key.expr)} / 10) * 10, for example"
+    return ""
 
 
 def _threshold(draft: Draft) -> int:

@@ -8,7 +8,7 @@ privacy, because what a column declares is enforced when it is scanned.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from fractions import Fraction
 
 from discreet.privacy import Bounds, Keys
@@ -238,7 +238,9 @@ STATES = (
 # ── Well-known columns ───────────────────────────────────────────────────────────────────────────────────────────────
 
 _BIRTH = "birth_date date_of_birth dob born birthday"
-_BIRTH_WHY = "people in records of today were born from 1900 on"
+_THIS_YEAR = datetime.now(UTC).year
+"""Nobody in a record was born later; a year to come would be a group of noise alone."""
+_BIRTH_WHY = "people in records of today were born from 1900 on, and by now"
 
 FACTS: tuple[Fact, ...] = (
     # People
@@ -247,17 +249,17 @@ FACTS: tuple[Fact, ...] = (
     Fact(
         names=_BIRTH,
         kinds=frozenset({Kind.DATE}),
-        knowledge=Knowledge(why=_BIRTH_WHY, bounds=Bounds(date(1900, 1, 1), date(2099, 12, 31))),
+        knowledge=Knowledge(why=_BIRTH_WHY, bounds=Bounds(date(1900, 1, 1), date(_THIS_YEAR, 12, 31))),
     ),
     Fact(
         names=_BIRTH,
         kinds=frozenset({Kind.TIMESTAMP}),
         knowledge=Knowledge(
             why=_BIRTH_WHY,
-            bounds=Bounds(datetime(1900, 1, 1), datetime(2099, 12, 31, 23, 59, 59)),  # noqa: DTZ001 — as tables have it
+            bounds=Bounds(datetime(1900, 1, 1), datetime(_THIS_YEAR, 12, 31, 23, 59, 59)),  # noqa: DTZ001 — as tables have it
         ),
     ),
-    _range("year_of_birth birth_year yob", 1900, 2100, _BIRTH_WHY),
+    _range("year_of_birth birth_year yob", 1900, _THIS_YEAR, _BIRTH_WHY),
     _texts("sex gender sex_at_birth", SEX, "the usual codings of sex"),
     _codes("sex gender sex_at_birth", (0, 1, 2, 9), "ISO/IEC 5218 (0, 1, 2, 9), which holds 0/1 and 1/2 too"),
     _texts("race race_name", RACE, "the categories of the US standard on race (OMB Directive 15)"),
@@ -295,7 +297,7 @@ FACTS: tuple[Fact, ...] = (
     _texts("blood_type blood_group abo", BLOOD, "the ABO and rhesus groups"),
     _texts("smoking_status smoking", SMOKING, "the usual words in health surveys"),
     # The calendar
-    _range("year calendar_year fiscal_year yr", 1900, 2100, "years that records of today speak of"),
+    _range("year calendar_year fiscal_year yr", 1900, _THIS_YEAR, "years that records of today speak of"),
     _codes("month month_of_year month_num", range(1, 13), "a year has twelve months"),
     _texts("month month_name", MONTHS, "the names of months"),
     _codes("quarter qtr", range(1, 5), "a year has four quarters"),
