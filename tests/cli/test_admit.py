@@ -56,6 +56,7 @@ def test_it_says_which_version_is_in_force(run: Any, folder: Path) -> None:
         "people: 3 rows; 1 record left out",
         "  1 row doesn't say whose it is",
         "  age: 1 value couldn't be read, and is NULL",
+        "  each of 3 units has one row",
     ]
     assert CANARY not in first.stdout + second.stdout + first.stderr + second.stderr
     assert n_of(folder) == 3
@@ -177,3 +178,34 @@ def test_another_unit_is_refused_once_something_was_spent(run: Any, folder: Path
     config.write_text(before.replace("rows = 1", "rows = 2"))
     assert run("admit").exit_code == 0
     assert run("verify").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("who", "form"),
+    [
+        ("0", "zeros"),
+        ("00000000-0000-0000-0000-000000000000", "zeros"),
+        ("-1", "a negative number"),
+        ("99999", "nines"),
+        ("Test patient", "the word test, with or without more"),
+        ("?", "a word for nobody, such as unknown or n/a"),
+        ("4711", None),
+        ("testa", "the word test, with or without more"),
+        ("1000", None),
+        ("P0", None),
+    ],
+)
+def test_what_looks_like_nobody(run: Any, here: Path, who: str, form: str | None) -> None:
+    """An id with very many rows, by its form alone: the id itself is in no report."""
+    people = [str(number + 5_000) for number in range(300) for _ in range(number % 3 + 1)] + [who] * 777
+    pq.write_table(pa.table({"who": people}), here / "t.parquet")
+    config = 'name = "t"\nledger = "t.ledger"\nadjacency = "add_remove"\nbudget = { epsilon = 1 }\n[tables.t]\n'
+    columns = 'source = "t.parquet"\nunit = "who"\ncolumns = { who = { kind = "text" } }\n'
+    (here / "discreet.toml").write_text(config + columns, encoding="utf-8")
+    dp.load(here / "discreet.toml", create_ledger=True).close()
+    shown = run("admit", "--check", "--report").stdout
+    assert "the greatest of 301 units has 777 (56.4 %)" in shown
+    assert "limits on rows would cut off" in shown
+    assert ("1 id looks like a place-holder" in shown) == (form is not None)
+    assert form is None or f"({form}), with 777 rows" in shown
+    assert len(who) < 4 or who not in shown

@@ -283,7 +283,11 @@ def admit(  # noqa: PLR0913 — each is an option of the command
     *,
     report: Annotated[
         bool,
-        typer.Option("--report", help="Say what couldn't be read, by column. It isn't private."),
+        typer.Option(
+            "--report",
+            help="Say what couldn't be read, by column; how many rows units have, and what limits would cut off. "
+            "It isn't private.",
+        ),
     ] = False,
     check: Annotated[bool, typer.Option("--check", help="Read everything, put nothing in force.")] = False,
     scheduled: Annotated[
@@ -319,17 +323,19 @@ def admit(  # noqa: PLR0913 — each is an option of the command
     from discreet.tables import load_config
 
     dataset = load_config(config)
-    most = options.share_of(at_most_unreadable, "--at-most-unreadable")
+    most, sized = options.share_of(at_most_unreadable, "--at-most-unreadable"), report or as_json
     with (
         admissions_of(_skipping(dataset) if skip_malformed else dataset) as admissions,
         counting("reading") as progress,
     ):
         if check:
-            done = admissions.check(group=group, progress=progress, at_most_unreadable=most)
+            done = admissions.check(group=group, progress=progress, at_most_unreadable=most, sized=sized)
         elif scheduled:
-            done = admissions.admit_on_schedule(group=group, progress=progress, at_most_unreadable=most, keep=keep)
+            done = admissions.admit_on_schedule(
+                group=group, progress=progress, at_most_unreadable=most, keep=keep, sized=sized
+            )
         else:
-            done = admissions.admit(group=group, progress=progress, at_most_unreadable=most, keep=keep)
+            done = admissions.admit(group=group, progress=progress, at_most_unreadable=most, keep=keep, sized=sized)
     if as_json:
         say_whole(json.dumps(report_to_json(done), ensure_ascii=False))
     else:
@@ -377,7 +383,32 @@ def _lines(found: Mapping[str, Any]) -> list[str]:
     for column, count in found["cut"].items():
         cut = number_of(count, "text was", "texts were")
         lines.append(f"{column}: {cut} cut to max_length")
-    return lines
+    return [*lines, *_unit_sizes(found["units"], found["rows"])] if "units" in found else lines
+
+
+def _unit_sizes(units: Mapping[str, Any], rows: int) -> list[str]:
+    """How many rows units have, and what limits would cut off, a line each; nothing of an empty table."""
+    if not units["units"]:
+        return []
+    if units["greatest"] == 1:
+        lines = [f"each of {units['units']:,} units has one row"]
+    else:
+        quantiles = ", ".join(f"{part} % at most {size:,}" for part, size in units["quantiles"].items())
+        greatest = f"{units['greatest']:,} ({_part(units['greatest'], rows)})"
+        cut_off = ", ".join(f"{_part(lost, rows)} at {limit}" for limit, lost in units["cut_off"].items())
+        lines = [
+            f"rows of one unit: {quantiles}; the greatest of {units['units']:,} units has {greatest}",
+            f"limits on rows would cut off {cut_off}",
+        ]
+    for form, each in units["placeholders"].items():
+        ids = number_of(each["ids"], "id looks", "ids look")
+        counted = number_of(each["rows"], "row", "rows")
+        lines.append(f"{ids} like a place-holder ({form}), with {counted}: left out, they are nobody's")
+
+
+def _part(count: int, rows: int) -> str:
+    """A part of all rows in per cent, to the digits that are worth it."""
+    return f"{100 * count / rows:.3g} %" if rows else "0 %"
 
 
 def _skipping(dataset: Dataset) -> Dataset:

@@ -25,6 +25,7 @@ from discreet.tables.admission import (
     folder_of,
     new_folder,
     sweep,
+    with_unit_sizes,
 )
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Admissions(Versions):
         progress: Progress = lambda _table, _rows: None,
         at_most_unreadable: Fraction = Fraction(1),
         keep: int = 0,
+        sized: bool = False,
     ) -> AdmissionReport:
         """Read the sources, and put what they hold in force as the next version, whether or not it differs.
 
@@ -56,6 +58,7 @@ class Admissions(Versions):
             progress: is told a table's name, and how many of its rows were read.
             at_most_unreadable: the part of a table's records, or of a column's values, that may be unreadable.
             keep: how many earlier snapshots to keep, besides those that a process still uses.
+            sized: whether to report how many rows units have, and what limits would cut off; takes another look at all.
 
         Raises:
             SourceError: a source can't be read, or has too much that can't be. The version in force stays.
@@ -63,7 +66,7 @@ class Admissions(Versions):
             InvalidArgument: there is no such group.
         """
         with self._turn:
-            return self._admit(self._groups(group), progress, at_most_unreadable, keep)
+            return self._admit(self._groups(group), progress, at_most_unreadable, keep, sized=sized)
 
     def admit_on_schedule(
         self,
@@ -72,6 +75,7 @@ class Admissions(Versions):
         progress: Progress = lambda _table, _rows: None,
         at_most_unreadable: Fraction = Fraction(1),
         keep: int = 0,
+        sized: bool = False,
     ) -> AdmissionReport:
         """Put a next version in force whatever happens; where sources can't be read, what is in force already.
 
@@ -82,6 +86,7 @@ class Admissions(Versions):
             progress: as above.
             at_most_unreadable: what has more is taken for a source that can't be read.
             keep: as above.
+            sized: as above.
 
         Raises:
             SourceError: the sources can't be read, and nothing is in force yet.
@@ -93,7 +98,7 @@ class Admissions(Versions):
             failed: Exception | None = None
             for each in self._groups(group):
                 try:
-                    done.append(self._on_schedule(each, progress, at_most_unreadable, keep))
+                    done.append(self._on_schedule(each, progress, at_most_unreadable, keep, sized=sized))
                 except Exception as error:  # noqa: BLE001 — the others have their tick all the same; raised below
                     failed = failed or error
             if failed is not None:
@@ -111,6 +116,7 @@ class Admissions(Versions):
         group: str | None = None,
         progress: Progress = lambda _table, _rows: None,
         at_most_unreadable: Fraction = Fraction(1),
+        sized: bool = False,
     ) -> AdmissionReport:
         """Read the sources as an admission does, and put nothing in force.
 
@@ -122,7 +128,7 @@ class Admissions(Versions):
             self._account.admitted()  # refused after close, when tables in memory are gone
             for each in self._groups(group):
                 with TemporaryDirectory(prefix="discreet-") as folder:
-                    tables |= self._read(each, Path(folder), progress, at_most_unreadable).report
+                    tables |= self._read(each, Path(folder), progress, at_most_unreadable, sized=sized).report
         return AdmissionReport(version=None, tables=tables)
 
     def _groups(self, group: str | None) -> tuple[str, ...]:
@@ -137,25 +143,27 @@ class Admissions(Versions):
         return (group,)
 
     def _admit(
-        self, groups: Sequence[str], progress: Progress, at_most_unreadable: Fraction, keep: int
+        self, groups: Sequence[str], progress: Progress, at_most_unreadable: Fraction, keep: int, *, sized: bool = False
     ) -> AdmissionReport:
         """Read the sources of some groups, and put them in force together."""
         after = {group: self._account.versions(group) for group in groups}
         report = self._put_in_force(
-            after, lambda group, folder: self._read(group, folder, progress, at_most_unreadable)
+            after, lambda group, folder: self._read(group, folder, progress, at_most_unreadable, sized=sized)
         )
         self._sweep(groups, keep)
         return report
 
-    def _on_schedule(self, group: str, progress: Progress, at_most_unreadable: Fraction, keep: int) -> AdmissionReport:
+    def _on_schedule(
+        self, group: str, progress: Progress, at_most_unreadable: Fraction, keep: int, *, sized: bool
+    ) -> AdmissionReport:
         """Put a next version of a group in force, whatever happens."""
         before = self._account.admitted(group)
         if before is None:
-            return self._admit((group,), progress, at_most_unreadable, keep)
+            return self._admit((group,), progress, at_most_unreadable, keep, sized=sized)
         after = {group: before.version}
         try:
             report = self._put_in_force(
-                after, lambda group, folder: self._read(group, folder, progress, at_most_unreadable)
+                after, lambda group, folder: self._read(group, folder, progress, at_most_unreadable, sized=sized)
             )
         except Exception as error:  # noqa: BLE001 — whether one was foreseen may depend on a row, and the tick mustn't
             problem = _problem(error)
@@ -196,7 +204,9 @@ class Admissions(Versions):
             groups={each.group: each.version for each in admitted},
         )
 
-    def _read(self, group: str, folder: Path | None, progress: Progress, at_most_unreadable: Fraction) -> Snapshot:
+    def _read(
+        self, group: str, folder: Path | None, progress: Progress, at_most_unreadable: Fraction, *, sized: bool
+    ) -> Snapshot:
         """The sources, read; what public tables declare as unique is checked while the custodian looks on."""
         tables = self._tables(group)
         snapshot = admit(tables, self._data, folder, among=self._dataset.tables, progress=progress)
@@ -206,7 +216,7 @@ class Admissions(Versions):
             engine = open_engine(snapshot)
             for table in tables:
                 engine.check(table)
-        return snapshot
+        return replace(snapshot, report=with_unit_sizes(snapshot, self._dataset.tables)) if sized else snapshot
 
     def _handed_on(self, admitted: Admitted, folder: Path | None) -> Snapshot:
         """The snapshot in force, in a folder of its own: else the ledger would show that nothing new was read."""

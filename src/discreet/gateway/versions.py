@@ -40,7 +40,8 @@ class AdmissionReport:
         groups: the same for each refresh group that was admitted; that of tables without one is called "".
         tables: by name, what was read and what was left out of each: `rows`, `left_out` (rows that don't say whose they
             are), `malformed` (records, with the lines of the first hundred in `malformed_lines`), and by column
-            `unreadable` (values that are NULL now) and `cut` (texts longer than 1,000 characters).
+            `unreadable` (values that are NULL now) and `cut` (texts longer than 1,000 characters); where it was asked
+            for, `units`: how many rows they have, and what limits would cut off.
         problem: why the sources couldn't be read, where a scheduled admission served the earlier snapshot again.
     """
 
@@ -150,7 +151,7 @@ class Versions(ABC):
 
     @abstractmethod
     def _admit(
-        self, groups: Sequence[str], progress: Progress, at_most_unreadable: Fraction, keep: int
+        self, groups: Sequence[str], progress: Progress, at_most_unreadable: Fraction, keep: int, *, sized: bool = False
     ) -> AdmissionReport:
         """Read the sources of some groups, and put them in force together."""
 

@@ -2,6 +2,7 @@
 
 from discreet.tables.admission.admit import Progress, admit
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Lock, Snapshot, folder_of, new_folder, sweep
+from discreet.tables.admission.unit_sizes import with_unit_sizes
 from discreet.tables.admission.validation import describe
 from discreet.tables.schema.table import identifying
 
@@ -17,4 +18,5 @@ __all__ = [
     "identifying",
     "new_folder",
     "sweep",
+    "with_unit_sizes",
 ]

@@ -1,0 +1,144 @@
+"""Unit sizes: how many rows units have in an admitted table, and what limits would cut off; for the custodian alone.
+
+Nothing here is private: it is read off the tables, exactly. An id is never told, only of what form it is, where many
+rows hang on one that looks like nobody's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from itertools import accumulate
+from typing import Any
+
+from discreet.tables.admission.snapshot import Snapshot
+from discreet.tables.schema.dataset import owner_of
+from discreet.tables.schema.table import Owner, Table
+from discreet.tables.session import Session, name, parquet, string
+from discreet.tables.sources import open_source
+
+LIMITS = (1, 2, 5, 10, 20, 50)
+"""Of rows: what each would cut off is told."""
+
+_QUANTILES = (50, 90, 99)
+"""Of units by their rows, in per cent."""
+
+_WORDS = (
+    "unknown unkn unk none null nil nan na n/a n.a. nobody anonymous anon missing default guest dummy test tbd todo "
+    "undefined unbekannt inconnu desconocido x xx xxx xxxx - -- --- ? ?? ??? . #n/a"
+)
+"""What is written for nobody, in small letters."""
+
+_FORMS = {
+    "a word for nobody, such as unknown or n/a": f"id IN ({', '.join(map(string, _WORDS.split()))})",
+    "the word test, with or without more": "regexp_full_match(id, '(test|dummy|demo)[ _-]?[a-z]*[ _-]?[0-9]*')",
+    "a negative number": "regexp_full_match(id, '-[0-9]+')",
+    "zeros": "regexp_full_match(id, '[+-]?[0-]*0[0.-]*')",
+    "nines": "regexp_full_match(id, '9{3,}')",
+    "ones": "regexp_full_match(id, '1{4,}')",
+}
+"""Of ids that look like place-holders, as conditions on `id` in small letters; the first that holds."""
+
+_NUMBERED = ("zeros", "nines", "ones")
+"""Forms that an honest number may have: they are told of ids with more rows than nearly all others."""
+
+
+def with_unit_sizes(snapshot: Snapshot, tables: Sequence[Table]) -> dict[str, Mapping[str, Any]]:
+    """What is reported of a snapshot's tables, with `units` where units may have many rows.
+
+    That is: `units`, how many there are; `quantiles` of their rows, by per cent; `greatest`, the rows of the greatest;
+    `cut_off`, by limit, how many rows would be beyond it; and `placeholders`, by form, how many `ids` look like it
+    and how many `rows` they have. Where a link leads to several owners, a row counts for each. All keys are texts, as
+    in JSON.
+
+    Args:
+        snapshot: of all tables that are admitted together.
+        tables: of the account.
+    """
+    found: dict[str, Mapping[str, Any]] = {}
+    for table in tables:
+        if table.name not in snapshot.report:
+            continue
+        owner = owner_of(table, tables)
+        units = None if owner is None or owner.unit.is_row else _sizes(snapshot, table, owner)
+        found[table.name] = {**snapshot.report[table.name], **({} if units is None else {"units": units})}
+    return found
+
+
+def _sizes(snapshot: Snapshot, table: Table, owner: Owner) -> dict[str, Any]:
+    """The sizes of the units of one table."""
+    read = [table, *(hop.table for hop in owner.hops)]
+    with ExitStack() as opened, Session() as session:
+        for number, each in enumerate(read):
+            _show(session, opened, snapshot, f"t{number}", each)
+        session.execute(f"CREATE TEMP TABLE sizes AS {_query(owner)}")
+        counts = session.execute("SELECT size, count(*) FROM sizes GROUP BY size ORDER BY size")
+        sizes = [(int(size), int(units)) for size, units in counts]
+        quantiles = {str(each): _quantile(sizes, each) for each in _QUANTILES}
+        return {
+            "units": sum(units for _, units in sizes),
+            "quantiles": quantiles,
+            "greatest": sizes[-1][0] if sizes else 0,
+            "cut_off": {str(limit): sum(units * max(size - limit, 0) for size, units in sizes) for limit in LIMITS},
+            "placeholders": _placeholders(session, quantiles[str(_QUANTILES[-1])]),
+        }
+
+
+def _show(session: Session, opened: ExitStack, snapshot: Snapshot, view: str, table: Table) -> None:
+    """Make an admitted table readable under a name."""
+    held, path = snapshot.tables[table.name.casefold()], snapshot.path(table)
+    if path is not None:
+        session.execute(f"CREATE TEMP VIEW {view} AS SELECT * FROM {parquet([str(path)])}")  # noqa: S608 — quoted
+    elif held.data is not None:
+        session.register(view, held.data)
+    else:  # in place: as its source has it
+        import pyarrow as pa
+
+        source = opened.enter_context(open_source(table.source))
+        fields = {each.name.casefold(): each for each in source.fields}
+        wanted = [fields[column.name.casefold()] for column in table.columns]
+        schema = pa.schema([(column.name, each.type) for column, each in zip(table.columns, wanted, strict=True)])
+        batches = (
+            pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+            for batch in source.batches([each.name for each in wanted])
+        )
+        session.register(view, pa.RecordBatchReader.from_batches(schema, batches))
+
+
+def _query(owner: Owner) -> str:
+    """How many rows each unit has, and its id as a text in small letters; `t0` is the table, and a hop leads on."""
+    source, here = "t0", "t0"
+    for number, hop in enumerate(owner.hops, start=1):
+        # A value that several rows of the entered table have leads to each owner once.
+        onward = owner.hops[number].column if number < len(owner.hops) else owner.unit.column or ""
+        columns = {hop.to, onward, *filter(None, [owner.unit.at if number == len(owner.hops) else None])}
+        entered = f"(SELECT DISTINCT {', '.join(map(name, sorted(columns)))} FROM t{number}) AS h{number}"  # noqa: S608 — quoted
+        source += f" JOIN {entered} ON {here}.{name(hop.column)} = h{number}.{name(hop.to)}"
+        here = f"h{number}"
+    unit = owner.unit
+    keys = [f"{here}.{name(unit.column or '')}"]
+    if unit.per is not None and unit.at is not None:
+        keys.append(f"date_trunc({string(str(unit.per))}, {here}.{name(unit.at)})")
+    places = ", ".join(str(number) for number in range(1, len(keys) + 1))
+    selected = ", ".join(f"{key} AS k{number}" for number, key in enumerate(keys))
+    return (
+        f"SELECT lower(trim(CAST(k0 AS VARCHAR))) AS id, size FROM "  # noqa: S608 — names are quoted
+        f"(SELECT {selected}, count(*) AS size FROM {source} WHERE {keys[0]} IS NOT NULL GROUP BY {places})"
+    )
+
+
+def _quantile(sizes: Sequence[tuple[int, int]], part: int) -> int:
+    """The size that so many per cent of the units don't exceed."""
+    units = list(accumulate(units for _, units in sizes))
+    return next((size for (size, _), upto in zip(sizes, units, strict=True) if 100 * upto >= part * units[-1]), 0)
+
+
+def _placeholders(session: Session, usual: int) -> dict[str, dict[str, int]]:
+    """Ids that look like nobody's, by their form: how many there are, and how many rows they have."""
+    forms = " ".join(f"WHEN {condition} THEN {string(form)}" for form, condition in _FORMS.items())
+    numbered = ", ".join(map(string, _NUMBERED))
+    rows = session.execute(
+        f"SELECT form, count(DISTINCT id), sum(size) FROM (SELECT id, size, CASE {forms} END AS form FROM sizes) "  # noqa: S608 — constants
+        f"WHERE form IS NOT NULL AND (form NOT IN ({numbered}) OR size > {usual}) GROUP BY form ORDER BY form"
+    )
+    return {form: {"ids": int(ids), "rows": int(total)} for form, ids, total in rows}
