@@ -46,7 +46,7 @@ def test_json_has_rows_intervals_cost_spent_entry_and_reused(town: Path, run: An
     answer = json.loads(result.stdout)
     assert list(answer) == [
         *("columns", "rows", "intervals", "confidence", "cost", "spent"),
-        *("entry", "reused", "origin", "coverage", "certificate", "signature"),
+        *("entry", "reused", "origin", "coverage", "limits", "declared", "informative", "certificate", "signature"),
     ]
     assert Answer.from_json(answer).interval("n") == [tuple(answer["intervals"]["n"][0])]
     assert list(answer["rows"][0]) == ["n"]
@@ -95,7 +95,7 @@ def test_a_table_says_what_its_errors_leave_out(run: Any) -> None:
     """Of quantiles something more than of a count."""
     of_quantile = "a quantile's holds more often than it says"
     plain = run("ask", COUNT, "--epsilon", "0.5").stdout
-    assert "cut off isn't in it" in plain
+    assert "±          at 95 %\n" in plain
     assert of_quantile not in plain
     assert of_quantile in run("ask", "SELECT MEDIAN(age) AS m FROM census", "--epsilon", "0.1").stdout
 

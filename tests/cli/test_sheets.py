@@ -20,7 +20,7 @@ from discreet.cli.questions import with_errors
 from discreet.errors import InvalidArgument
 from discreet.printable import printable
 from discreet.privacy import Limits
-from discreet.results import plain
+from discreet.results import AnswerColumn, plain
 
 SHEET = Sheet(
     ("group", "n", "share", "day"),
@@ -139,6 +139,7 @@ def test_plain_keeps_amounts_exact() -> None:
         (123456.7, (123000.0, 123913.4), "123457 ± 457"),
         (3.0, (2.5, 4.5), "3.0 (2.5 to 4.5)"),
         (5, (5, 5), "5 ± 0"),
+        (4, (-5, 14), "4 ± 10"),
         (None, None, "NULL"),
         ("Female", None, "Female"),
         (2 / 3, None, "0.666667"),
@@ -148,7 +149,7 @@ def test_a_value_is_shown_to_the_digits_its_error_leaves(
     value: object, ends: tuple[float, float] | None, expected: str
 ) -> None:
     """± where the interval is even, its ends where it isn't, and no digits that say nothing."""
-    assert with_errors([value], [ends]) == [expected]
+    assert with_errors(AnswerColumn("x", "real", (value,)), [ends]) == [expected]
 
 
 def test_what_is_asked_of_columns_is_read_by_column() -> None:

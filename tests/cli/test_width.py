@@ -161,7 +161,7 @@ def test_folded_commands_can_be_pasted(town: Path, on_screen: OnScreen, columns:
     assert shlex.split(" ".join(command.split())) == [
         "discreet",
         "ask",
-        'SELECT COUNT(*) AS n FROM "the town"',
+        'SELECT COUNT(DISTINCT ssn) AS n FROM "the town"',
         "--epsilon",
         "0.1",
     ]

@@ -373,7 +373,7 @@ def test_conditions_that_cannot_be_meant_are_told(make: Make, condition: str) ->
     question = f"SELECT COUNT(*) AS n FROM t WHERE {condition}"
     plan, answer = census.plan(question, epsilon=1), census.ask(question, epsilon=1)
     assert WARNED[condition] in plan.warnings == answer.warnings
-    assert f"warning: {WARNED[condition]}" in str(answer)
+    assert f"warning  {WARNED[condition]}" in str(answer)
     assert answer.certificate["plans"][0]["warnings"] == list(plan.warnings) == answer.to_json()["warnings"]
     assert WARNED[condition] in "\n".join(census.ask(f"EXPLAIN {question}", epsilon=1)["plan"])
 

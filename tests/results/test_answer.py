@@ -223,7 +223,7 @@ def test_a_prompt_shows_the_table_and_nothing_that_signs(staff: dp.Protected) ->
     values = tuple(f"<b>{n}\x1b" for n in range(100))
     long = replace(answer, columns=(AnswerColumn("<k>", "text", values),), intervals=lambda *_: [None] * 100)
     assert "<b>" not in long._repr_html_()
-    assert "100 rows, of which 40 are shown" in long._repr_html_()
+    assert "40 of 100 rows" in long._repr_html_()
     assert "more lines" in repr(long)
     assert "\x1b" not in repr(long)
     plan = staff.plan("SELECT COUNT(*) AS n FROM staff", epsilon=1)

@@ -404,6 +404,7 @@ def _unit_sizes(units: Mapping[str, Any], rows: int) -> list[str]:
         ids = number_of(each["ids"], "id looks", "ids look")
         counted = number_of(each["rows"], "row", "rows")
         lines.append(f"{ids} like a place-holder ({form}), with {counted}: left out, they are nobody's")
+    return lines
 
 
 def _part(count: int, rows: int) -> str:

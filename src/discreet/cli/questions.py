@@ -30,13 +30,13 @@ from discreet.cli.common.screen import (
 )
 from discreet.errors import InvalidArgument
 from discreet.printable import printable
-from discreet.results import cell_text, prospect, with_ends
+from discreet.results import cell_texts, prospect, with_ends
 
 if TYPE_CHECKING:
     from discreet.gateway import Protected
     from discreet.interfaces.client import Remote, RemotePlan
     from discreet.query.planner import Plan
-    from discreet.results import Answer
+    from discreet.results import Answer, AnswerColumn
 
 Yes: TypeAlias = Annotated[
     bool, typer.Option("--yes", "-y", help="Pay also where a warning says that the question may not be what was meant.")
@@ -180,6 +180,9 @@ Interval: TypeAlias = tuple[float, float] | None
 _HANG = 10
 """Where the text of a plan begins, behind its titles."""
 
+_UNDER = 11
+"""The same of the lines under an answer."""
+
 
 def show_plan(plan: Plan | RemotePlan, tables: Protected | Remote, as_format: options.Format) -> None:
     """Write what a question would cost, the ± to expect, and whether the budget pays for it, to standard output.
@@ -234,7 +237,7 @@ def show_answer(answer: Answer, standing: Standing, as_format: options.Format, c
     intervals = {name: answer.interval(name, confidence) for name in answer.names}
     match as_format:
         case options.Format.TABLE:
-            _show_table(answer, intervals, confidence)
+            _show_table(answer, intervals)
             _show_account(answer, standing)
         case options.Format.JSON:
             data = answer.to_json(confidence)
@@ -245,55 +248,37 @@ def show_answer(answer: Answer, standing: Standing, as_format: options.Format, c
             Sheet(tuple(names), rows, {column.name: column.kind for column in answer.columns}).show(as_format)
 
 
-def _show_table(answer: Answer, intervals: dict[str, list[Interval]], confidence: float) -> None:
+def _show_table(answer: Answer, intervals: dict[str, list[Interval]]) -> None:
     """Print the values, each with its error."""
-    columns = [with_errors(answer[name], intervals[name]) for name in answer.names]
+    columns = [with_errors(answer.column(name), intervals[name]) for name in answer.names]
     right = [any(intervals[name]) or all(map(is_number, answer[name])) for name in answer.names]
     show_table(answer.names, list(zip(*columns, strict=True)), right=right)
-    if any(any(ends) for ends in intervals.values()):
-        say(printable(f"±          at {confidence * 100:.6g} %, {answer.coverage}"))
-    for about, words in answer.tuning:
-        say(printable(f"{about:<11}{words}"))
-    for warning in answer.warnings:
-        say(printable(f"warning    {warning}"))
 
 
 def _show_account(answer: Answer, standing: Standing) -> None:
-    """Print what the answer cost and what is left."""
-    cost = f"{answer.cost}, entry {answer.entry}"
-    if answer.origin:
-        cost = f"free: follows from {_entries(answer.origin)}"
-    elif not answer.entry:
-        cost = "none: it follows from what is declared"
-    elif answer.reused:
-        cost = f"none: the same answer again, paid for in entry {answer.entry}"
-    say(f"cost       {cost}")
+    """Print what belongs under the answer, and what is left."""
+    for title, words in answer.notes("cli"):
+        say(printable(f"{title:<11}{words}"), _UNDER)
     say(f"spent      {standing.spent}, of {standing.budget}")
     say(f"remaining  {standing.remaining}")
 
 
-def _entries(numbers: Sequence[int]) -> str:
-    """Entries in words."""
-    *most, last = map(str, numbers)
-    return f"entries {', '.join(most)} and {last}" if most else f"entry {last}"
-
-
-def with_errors(values: Sequence[object], intervals: Sequence[Interval]) -> list[str]:
-    """Each value with its error, to the digits that the error leaves meaningful.
+def with_errors(column: AnswerColumn, intervals: Sequence[Interval]) -> list[str]:
+    """Each value with its error, to the digits that the error leaves meaningful; nothing that a terminal would obey.
 
     Args:
-        values: of one column.
-        intervals: around each; None where there is none.
+        column: of an answer.
+        intervals: around each value; None where there is none.
 
     Examples:
-        >>> with_errors([14230, 38.58164, None], [(14201, 14259), (38.34, 38.82), None])
-        ['14230 ± 29', '38.58 ± 0.24', 'NULL']
-        >>> with_errors([3.0], [(2.5, 4.5)])
-        ['3.0 (2.5 to 4.5)']
+        >>> from discreet.results import AnswerColumn
+        >>> with_errors(AnswerColumn("a", "real", (38.58164, None)), [(38.34, 38.82), None])
+        ['38.58 ± 0.24', 'NULL']
     """
+    texts = cell_texts(column, intervals)
     return [
-        cell(value) if ends is None else printable(cell_text(value, ends))
-        for value, ends in zip(values, intervals, strict=True)
+        cell(value) if ends is None and column.is_informative(value, ends) else printable(text)
+        for value, ends, text in zip(column.values, intervals, texts, strict=True)
     ]
 
 

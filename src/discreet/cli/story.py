@@ -125,7 +125,7 @@ class Stage(Page):
 
 def private(answer: Answer, name: str) -> list[str]:
     """A column of an answer, each value with its ±."""
-    return with_errors(answer[name], answer.interval(name))
+    return with_errors(answer.column(name), answer.interval(name))
 
 
 @contextmanager

@@ -21,9 +21,9 @@ from discreet.gateway.outcome import Outcome
 from discreet.gateway.planning import Tuned, tuned
 from discreet.privacy import ComposedEvent, Limits
 from discreet.query import ir
-from discreet.query.estimates import Interval, deviation
+from discreet.query.estimates import Interval, declared_ends, deviation
 from discreet.query.ir import day_of, moment_of, ordinal
-from discreet.query.planner import OUTSIDE, Draft, Plan, Request
+from discreet.query.planner import OUTSIDE, Draft, Plan, Request, limits_in_words
 from discreet.results import (
     Answer,
     AnswerColumn,
@@ -118,12 +118,14 @@ def _shown(
                 kind=output.expr.type.kind.value if places is None else decimal_kind(places),
                 values=tuple(_value(output.expr, values, places, digits) for _, values in arrangement.shown),
                 deviation=_deviation(output.expr, plan.drafts),
+                declared=declared_ends(output.expr, plan.drafts[0].question, dict(plan.drafts[0].estimators)),
             )
             for output, places in ((each, _places(each.expr, columns, digits)) for each in plan.question.outputs)
         ),
         intervals=_NoiseIntervals(arrangement),
         confidence=plan.request.confidence,
         coverage=_coverage(plan, arrangement),
+        limits="; ".join(dict.fromkeys(filter(None, map(limits_in_words, plan.drafts)))),
         cost=cost_of([*before, plan]),
         certificate=outcome.certificate,
         entry=outcome.entry,
@@ -179,7 +181,7 @@ def _coverage(plan: Plan, arrangement: Arrangement) -> str:
     """What intervals don't say, or say too cautiously, in words."""
     if plan.is_free:
         return "exactly, as nothing is measured"
-    words = ["for the noise; what bounds and limits cut off isn't in it"]
+    words = []
     if any(level.draft.threshold is not None for level in plan.levels):
         words.append("groups are shown if their noisy numbers reach a threshold; near it, intervals reach far down")
     question = plan.question

@@ -12,7 +12,7 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from discreet.arguments import taking_known
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import Door, Hint, InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
 from discreet.results.answer_parts import (
@@ -23,10 +23,12 @@ from discreet.results.answer_parts import (
     Ends,
     Intervals,
     Moved,
+    Note,
     all_rows_in_words,
     arrow_table,
-    cell_text,
+    cell_texts,
     decimal_of,
+    entries_in_words,
     places_of,
     text_table,
 )
@@ -93,6 +95,7 @@ class Answer:
         intervals: of its values, at whatever confidence.
         confidence: at which errors were announced.
         coverage: what its intervals don't say, or say too cautiously, in words.
+        limits: how much of each unit counts at the most, in words; empty where nothing of a unit can be cut off.
         cost: what it is proved to give away about one unit at the most, with what was asked first, so that limits and
             bounds could be chosen. A reused answer cost this when it was released.
         certificate: what was done, as JSON-ready data.
@@ -118,6 +121,7 @@ class Answer:
     intervals: Intervals = field(repr=False, compare=False)
     confidence: Fraction
     coverage: str = ""
+    limits: str = ""
     cost: Cost
     certificate: Mapping[str, Any] = field(repr=False)
     entry: int
@@ -196,9 +200,52 @@ class Answer:
         level = self.confidence if confidence is None else read_confidence(confidence)
         return list(self.intervals(self.column(name).name, level))
 
+    def informative(self, name: str) -> list[bool]:
+        """Whether each value of a column says something, at the announced confidence.
+
+        One whose interval holds nearly all that is declared, 95 % and more, doesn't: that much was known before.
+
+        Raises:
+            InvalidArgument: the answer has no such column.
+        """
+        column = self.column(name)
+        return list(map(column.is_informative, column.values, self.interval(name)))
+
+    def notes(self, door: Door = "python") -> tuple[Note, ...]:
+        """What belongs under the answer, a line each, the same wherever it is shown.
+
+        At which confidence the ± holds, which limits are in force and what is known of what they cut off, what bounds
+        move, warnings, and what it cost whoever asks.
+
+        Args:
+            door: in whose words arguments are named.
+        """
+        found = []
+        if any(any(self.interval(name)) for name in self.names):
+            words = f"at {float(self.confidence) * 100:.6g} %"
+            found.append(Note("±", f"{words}; {self.coverage}" if self.coverage else words))
+        if self.limits and self.cut_off is None:
+            measured = Hint.of("{cut_off} measures what that leaves out", cut_off=True)
+            found.append(Note("limits", f"{self.limits}; {measured if door == 'python' else getattr(measured, door)}"))
+        found += [Note(about, words) for about, words in self.tuning]
+        found += [Note("warning", warning) for warning in self.warnings]
+        return (*found, Note("cost", self.price))
+
+    @property
+    def price(self) -> str:
+        """What the answer costs whoever asks now, in words; `cost` is what it cost when it was released."""
+        if self.origin:
+            return f"free: follows from {entries_in_words(self.origin)}"
+        if not self.entry:
+            return "none: it follows from what is declared"
+        if self.reused:
+            return f"none: the same answer again, paid for in entry {self.entry}"
+        return f"{self.cost}, entry {self.entry}"
+
     def to_json(self, confidence: Rationalizable | None = None) -> dict[str, Any]:
         """The answer as JSON-ready data, with its intervals at one confidence; `from_json` reads it.
 
+        `informative` says of each value that has an interval whether that tells more than what is `declared` does.
         Dates are in ISO form, and numbers that aren't finite are null. Decimals are numbers, or texts if they have more
         digits than a double. It is signed where the account's key is at hand: `verify_certificate` checks that.
 
@@ -217,6 +264,9 @@ class Answer:
             "reused": self.reused,
             "origin": list(self.origin),
             "coverage": self.coverage,
+            "limits": self.limits,
+            "declared": {one.name: _to_json(one.declared) for one in self.columns if one.declared is not None},
+            "informative": {name: self.informative(name) for name, ends in intervals.items() if any(ends)},
             "certificate": self.certificate,
             **self._chosen(),
         }
@@ -239,7 +289,12 @@ class Answer:
         """Read an answer; what is wrong with it is some built-in error."""
         kinds, rows, level = data["columns"], data["rows"], read_confidence(data["confidence"])
         columns = tuple(
-            AnswerColumn(name, str(kind), tuple(_from_json(row[name], kind) for row in rows))
+            AnswerColumn(
+                name,
+                str(kind),
+                tuple(_from_json(row[name], kind) for row in rows),
+                declared=_declared_from_json(data.get("declared", {}).get(name)),
+            )
             for name, kind in kinds.items()
         )
         ends = {
@@ -254,6 +309,7 @@ class Answer:
             intervals=_Read(level, ends, len(rows)),
             confidence=level,
             coverage=str(data.get("coverage", "")),
+            limits=str(data.get("limits", "")),
             cost=Cost.from_json(data["cost"]),
             certificate=dict(data.get("certificate", {})),
             entry=int(data["entry"]),
@@ -278,8 +334,6 @@ class Answer:
             found["moved"] = [_in_json(each, _MOVED, "bounds") for each in self.moved]
         if self.bounds:
             found["bounds"] = {name: str(ends) for name, ends in self.bounds.items()}
-        if self.tuning:
-            found["tuning"] = [list(each) for each in self.tuning]
         return found
 
     def to_arrow(self) -> pa.Table:
@@ -299,26 +353,25 @@ class Answer:
     def __repr__(self) -> str:
         """The table, as far as a prompt has room for it; nothing of the certificate, nor of what signs it."""
         lines = ["".join(sign if sign.isprintable() else "�" for sign in line) for line in str(self).splitlines()]
-        more = len(lines) - _PROMPT
-        return "\n".join(lines if more <= 0 else [*lines[:_PROMPT], f"… and {more:,} more lines: print() shows all"])
+        below = len(self.notes()) if type(self) is Answer else 0
+        more = len(lines) - below - _PROMPT
+        if more > 0:
+            lines = [*lines[:_PROMPT], f"… and {more:,} more lines: print() shows all", *lines[len(lines) - below :]]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """The same for notebooks."""
-        rows = list(zip(*(zip(self[name], self.interval(name), strict=True) for name in self.names), strict=True))
+        rows = list(zip(*(cell_texts(self.column(name), self.interval(name)) for name in self.names), strict=True))
         head = "".join(f"<th>{escape(name)}</th>" for name in self.names)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{escape(cell_text(value, ends))}</td>' for value, ends in row)}</tr>"
-            for row in rows[:_PROMPT]
-        )
-        notes = [str(self.cost)] + ([f"{len(rows):,} rows, of which {_PROMPT} are shown"] if rows[_PROMPT:] else [])
-        notes += [words for _, words in self.tuning]
-        return f"<table><tr>{head}</tr>{body}</table><p>{escape('; '.join((*notes, *self.warnings)))}</p>"
+        body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows[:_PROMPT])
+        more = [Note("shown", f"{_PROMPT} of {len(rows):,} rows")] if rows[_PROMPT:] else []
+        notes = "<br>".join(f"<strong>{title}</strong> {escape(words)}" for title, words in (*more, *self.notes()))
+        return f"<table><tr>{head}</tr>{body}</table><p>{notes}</p>"
 
     def __str__(self) -> str:
-        """A table, each noisy value with its interval at the announced confidence."""
+        """A table, each noisy value with its interval at the announced confidence, and what belongs under it."""
         table = text_table(self.columns, {name: self.interval(name) for name in self.names})
-        notes = [words for _, words in self.tuning]
-        return "\n".join([table, *notes, *(f"warning: {each}" for each in self.warnings)])
+        return "\n".join([table, *(f"{title:<9}{words}" for title, words in self.notes())])
 
     @property
     def tuning(self) -> tuple[tuple[str, str], ...]:
@@ -396,6 +449,14 @@ def _from_json(value: Any, kind: str) -> Any:  # noqa: ANN401 — JSON, and what
     if isinstance(value, str) and kind == "date":
         return date.fromisoformat(value)
     return datetime.fromisoformat(value) if isinstance(value, str) and kind == "timestamp" else value
+
+
+def _declared_from_json(ends: Sequence[Any] | None) -> tuple[float, float] | None:
+    """Between which numbers values lie; one that is null lies nowhere."""
+    if ends is None:
+        return None
+    low, high = (None if end is None else float(end) for end in ends)
+    return -inf if low is None else low, inf if high is None else high
 
 
 def _ends_from_json(ends: Sequence[Any], kind: str) -> tuple[End, End]:

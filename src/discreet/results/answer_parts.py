@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from math import ceil, floor, inf, log10
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeAlias, TypeVar
+from math import ceil, floor, inf, isfinite, log10
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 from discreet.exact.rational import rational, shown
 from discreet.version import __version__
@@ -31,6 +31,12 @@ Ends: TypeAlias = tuple[End, End] | None
 _DIGITS = 38
 """Of sums of decimals, in SQL and in Arrow."""
 
+_NEARLY_ALL = 0.95
+"""An interval that holds so much of what is declared says nothing."""
+
+_LOPSIDED = 1 / 20
+"""Ends whose distances from a value differ by more than this part of the greater aren't told as ±."""
+
 _DECIMAL = re.compile(r"decimal\(38,(\d\d?)\)")
 
 
@@ -44,12 +50,33 @@ class AnswerColumn:
             "decimal(38,2)" of decimals with two digits behind the point.
         values: one for each row; None is NULL, and a list has several.
         deviation: the standard deviation of the noise in each value, where it is the same in all of them, and known.
+        declared: between which numbers each value lies, by what is declared; infinite where nothing says so. Of counts
+            it begins at 0, whatever the noise makes of them. None where values aren't numbers, or nothing is declared.
     """
 
     name: str
     kind: str
     values: tuple[Any, ...] = field(repr=False)
     deviation: float | None = None
+    declared: tuple[float, float] | None = None
+
+    def is_informative(self, value: object, found: Ends) -> bool:
+        """Whether a value and its interval say more than what is declared says without them.
+
+        Examples:
+            >>> cost = AnswerColumn("cost", "real", (2552.0, 20000.0), declared=(0, 20_000))
+            >>> cost.is_informative(2552.0, (883, 3873)), cost.is_informative(20000.0, (0, 20_000))
+            (True, False)
+        """
+        if self.declared is None:
+            return True
+        least, most = self.declared
+        if value is None or found is None:
+            return value is not None and isfinite(least)
+        if most == least or not isfinite(most - least) or any(isinstance(end, date) for end in found):
+            return True
+        width: float = min(found[1], most) - max(found[0], least)
+        return width < _NEARLY_ALL * (most - least)
 
 
 class Intervals(Protocol):
@@ -123,8 +150,54 @@ def decimal_of(value: float | str, places: int) -> Decimal:
 
 def text_table(columns: Sequence[AnswerColumn], intervals: Mapping[str, Sequence[Ends]]) -> str:
     """Columns as text, each noisy value with its interval."""
-    cells = [map(cell_text, column.values, intervals[column.name]) for column in columns]
+    cells = [cell_texts(column, intervals[column.name]) for column in columns]
     return _table([column.name for column in columns], list(zip(*cells, strict=True)))
+
+
+def cell_texts(column: AnswerColumn, intervals: Sequence[Ends]) -> list[str]:
+    """The values of a column as people read them: in one notation, and not known where nothing is.
+
+    A count below 0 is told by the end of its interval, since no count is; where one interval is lopsided, all are told
+    by their ends.
+
+    Examples:
+        >>> cost = AnswerColumn("cost", "real", (2552.0, 20000.0), declared=(0, 20_000))
+        >>> cell_texts(cost, [(883, 3873), (0, 20_000)])
+        ['2552 (883 to 3873)', 'not known (0 to 20,000)']
+        >>> cell_texts(AnswerColumn("n", "integer", (40, -1305), declared=(0, inf)), [(37, 43), (-2788, 178)])
+        ['40 ± 3', 'fewer than 179']
+    """
+    pairs = list(zip(column.values, intervals, strict=True))
+    words = [_special(column, value, ends) for value, ends in pairs]
+    by_ends = any(one is None and _is_lopsided(value, ends) for (value, ends), one in zip(pairs, words, strict=True))
+    return [
+        cell_text(value, ends, by_ends=by_ends) if one is None else one
+        for (value, ends), one in zip(pairs, words, strict=True)
+    ]
+
+
+def _special(column: AnswerColumn, value: object, found: Ends) -> str | None:
+    """What is said in place of a value that says nothing by itself; None if it does."""
+    if column.declared is None or value is None:
+        return None
+    if not column.is_informative(value, found):
+        least, most = column.declared
+        return f"not known ({least:,.6g} to {most:,.6g})" if isfinite(most - least) else "not known"
+    is_count = column.kind == "integer" and column.declared == (0, inf)
+    if is_count and isinstance(value, int) and value < 0 and found is not None and isfinite(found[1]):
+        return f"fewer than {max(floor(found[1]), 0) + 1:,}"
+    return None
+
+
+def _is_lopsided(value: object, found: Ends) -> bool:
+    """Whether an interval reaches clearly further on one side of its value than on the other."""
+    if not isinstance(value, (int, float, Decimal)) or isinstance(value, bool) or found is None:
+        return False
+    if isinstance(found[0], date) or isinstance(found[1], date):
+        return False
+    below, above = float(value) - found[0], found[1] - float(value)
+    rounded = 1 if isinstance(value, int) else 0  # ends of whole numbers are put on the outside
+    return not abs(below - above) <= max(max(below, above) * _LOPSIDED, rounded)
 
 
 def _wide(values: Sequence[object]) -> pa.DataType | None:
@@ -135,8 +208,13 @@ def _wide(values: Sequence[object]) -> pa.DataType | None:
     return pa.decimal128(38) if beyond else None
 
 
-def cell_text(value: object, found: Ends) -> str:
+def cell_text(value: object, found: Ends, *, by_ends: bool = False) -> str:
     """One value to the digits that its error leaves: `17432 ± 30`, or with its ends where the interval is lopsided.
+
+    Args:
+        value: of an answer.
+        found: its interval.
+        by_ends: whether to tell the ends anyway, because another value of its column needs them.
 
     Examples:
         >>> cell_text(38.58164, (38.34, 38.82)), cell_text(3.0, (2.5, 4.5)), cell_text(None, None)
@@ -154,7 +232,7 @@ def cell_text(value: object, found: Ends) -> str:
     error = max(below, above)
     places = max(0, 1 - floor(log10(error))) if 0 < error < inf and not isinstance(value, int) else 0
     shown = f"{value:.{places}f}" if isinstance(value, float) else str(value)
-    if abs(below - above) <= error / 20:
+    if not by_ends and not _is_lopsided(value, found):
         return f"{shown} ± {error:.{places}f}"
     return f"{shown} ({found[0]:.{places}f} to {found[1]:.{places}f})"
 
@@ -258,6 +336,29 @@ def state_in_words(state: str, *, is_due: bool | None = None) -> str:
     if state == "reserved":
         return "pending or lost" if is_due is None else "lost" if is_due else "pending"
     return {"committed": "answered"}.get(state, state)
+
+
+class Note(NamedTuple):
+    """One line under an answer.
+
+    Args:
+        title: what it is about, in a word.
+        words: what is to be said of it.
+    """
+
+    title: str
+    words: str
+
+
+def entries_in_words(numbers: Sequence[int]) -> str:
+    """Entries of a ledger in words.
+
+    Examples:
+        >>> entries_in_words([3]), entries_in_words([2, 3])
+        ('entry 3', 'entries 2 and 3')
+    """
+    *most, last = map(str, numbers)
+    return f"entries {', '.join(most)} and {last}" if most else f"entry {last}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from discreet.query.estimates.linear import (
 )
 from discreet.query.estimates.means import Mean, Spread
 from discreet.query.estimates.noise_tails import Mechanism, can_be_summed
+from discreet.query.estimates.output_ends import declared_ends
 from discreet.query.estimates.products import Sums
 from discreet.query.estimates.selected_groups import (
     RAREST,
@@ -80,6 +81,7 @@ __all__ = [
     "Window",
     "can_be_summed",
     "confidence_if_shown",
+    "declared_ends",
     "deviation",
     "grid_of",
     "integer",

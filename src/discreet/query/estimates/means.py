@@ -127,7 +127,7 @@ class Spread(_AboutCentre):
         divisor = count if self._is_population else count - 1
         outside = 1 - confidence
         for_mean, outside = outside * _FOR_MEAN, outside * (1 - _FOR_MEAN)
-        greatest = float((self.hi - self.lo) / 2) ** 2 * (1 if self._is_population else 2)
+        greatest = self._greatest
         mean = ratio_interval(joint, (total, _TOTAL), (count, _COUNT), 1 - for_mean, lo=self._below, hi=self._above)
         if mean is None or divisor <= 0 or joint.beyond(_COUNT, divisor) >= outside:
             return self._shown(Interval(0.0, greatest))
@@ -141,6 +141,16 @@ class Spread(_AboutCentre):
 
         found = explained(chance, outside, clip(least / divisor, 0.0, greatest), 0.0, greatest)
         return self._shown(found or Interval(0.0, greatest))
+
+    @property
+    def most(self) -> float:
+        """The most that values within bounds can be spread."""
+        return self._shown(Interval(0.0, self._greatest)).hi
+
+    @property
+    def _greatest(self) -> float:
+        """The greatest variance: half of the values at either bound, of a sample of two."""
+        return float((self.hi - self.lo) / 2) ** 2 * (1 if self._is_population else 2)
 
     @property
     def _is_population(self) -> bool:

@@ -31,6 +31,7 @@ from discreet.query.planner.contribution_profile import (
 from discreet.query.planner.expression_sensitivity import sensitivity
 from discreet.query.planner.noise_calibration import NoiseChoice, choose_noise
 from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan
+from discreet.query.planner.plan_text import limits_in_words
 from discreet.query.planner.request import CONFIDENCE, Draft, Request, taking_terms
 from discreet.query.planner.terms import Accuracy, Auto, Terms
 from discreet.query.planner.work import Work
@@ -60,6 +61,7 @@ __all__ = [
     "cut_off_by_groups",
     "cut_off_by_rows",
     "known",
+    "limits_in_words",
     "make_plan",
     "most_rows",
     "moved",

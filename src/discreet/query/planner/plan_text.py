@@ -167,6 +167,19 @@ def _threshold(draft: Draft) -> int:
     return ceil(draft.threshold.value * step)
 
 
+def _number(count: int, what: str) -> str:
+    """How many of what."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def limits_in_words(draft: Draft) -> str:
+    """How much of each unit counts at the most; empty where limits cut nothing off, whatever the tables hold."""
+    counts_once = not draft.keys and all(isinstance(noise.measure, ir.Units) for noise in draft.noises)
+    if draft.unit.is_row or has_one_row(draft.question.source) or (counts_once and not draft.selections):
+        return ""
+    return _limits(draft)
+
+
 def _limits(draft: Draft) -> str:
     """The limits in force, in words."""
     if draft.unit.is_row:
@@ -175,12 +188,14 @@ def _limits(draft: Draft) -> str:
     if draft.request.limits == "auto" and not has_one_row(draft.question.source):
         return f"chosen by what is asked first; errors and noise are told for {limits} of each {unit}"
     if limits.rows is not None:
-        rows = f"{limits.rows:,} rows of each {unit} in all; the rows of one with more count for less"
-        return rows if limits.groups is None else f"{rows}; in {limits.groups:,} groups it is counted as a unit"
-    return (
-        f"{limits.groups:,} groups of each {unit}, and {limits.rows_per_group:,} rows in each; "
-        "the rows of one with more count for less"
-    )
+        rows = f"at most {_number(limits.rows, 'row')} of each {unit} count{'s' if limits.rows == 1 else ''}"
+        return (
+            rows
+            if limits.groups is None
+            else f"{rows}, and as a unit it counts in at most {_number(limits.groups, 'group')}"
+        )
+    groups, rows = _number(limits.groups or 1, "group"), _number(limits.rows_per_group or 1, "row")
+    return f"at most {groups} of each {unit} count{'s' if limits.groups == 1 else ''}, with {rows} in each"
 
 
 def measure_in_words(noise: Noise) -> str:

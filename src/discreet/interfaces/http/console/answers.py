@@ -19,7 +19,7 @@ from fastapi import APIRouter, Response
 from discreet.errors import InvalidArgument, from_dict
 from discreet.interfaces.http.console.asking import CONFIDENCES, OFFERS
 from discreet.interfaces.http.console.visits import Visit, Visiting, download, number, page, said
-from discreet.results import Answer, cell_text, to_csv, with_ends
+from discreet.results import Answer, cell_texts, to_csv, with_ends
 from discreet.service import Ticket, is_elsewhere
 
 _MOST_ROWS = 40
@@ -78,6 +78,8 @@ class Chart:
 def charts(answer: Mapping[str, Any], shown: Sequence[Mapping[str, str]]) -> list[Chart]:
     """A chart for each noisy number of an answer; none where there are too many rows, or none.
 
+    A value of which nothing is known has its label and no bar.
+
     Args:
         answer: as JSON has it.
         shown: its cells, as they are written in the table.
@@ -87,8 +89,15 @@ def charts(answer: Mapping[str, Any], shown: Sequence[Mapping[str, str]]) -> lis
         return []
     keys = [name for name in answer["columns"] if name not in intervals]
     labels = [" · ".join(str(row[key]) for key in keys) or "all" for row in rows]
+    told = {name: answer.get("informative", {}).get(name, [True] * len(rows)) for name in intervals}
     return [
-        _chart(name, [row[name] for row in rows], ends, labels, [cells[name] for cells in shown])
+        _chart(
+            name,
+            [row[name] if known else None for row, known in zip(rows, told[name], strict=True)],
+            [each if known else None for each, known in zip(ends, told[name], strict=True)],
+            labels,
+            [cells[name] for cells in shown],
+        )
         for name, ends in intervals.items()
         if all(row[name] is None or _is_number(row[name]) for row in rows)
         and all(each is None or all(end is None or _is_number(end) for end in each) for each in ends)
@@ -243,17 +252,16 @@ def _answers(ticket: Ticket) -> Sequence[Mapping[str, Any]]:
 def _shown(question: str, data: Mapping[str, Any]) -> dict[str, Any]:
     """What the page shows of one answer."""
     answer = Answer.from_json(data)
-    ends = {name: answer.interval(name) for name in answer.names}
-    cells = [
-        {name: cell_text(row[name], ends[name][place]) for name in answer.names}
-        for place, row in enumerate(answer.rows())
-    ]
+    columns = [cell_texts(answer.column(name), answer.interval(name)) for name in answer.names]
+    cells = [dict(zip(answer.names, row, strict=True)) for row in zip(*columns, strict=True)]
     return {
         "question": question,
         "answer": data,
         "cells": cells,
         "charts": charts(data, cells),
         "cost": answer.cost,
+        "notes": [each for each in answer.notes() if each.title not in {"cost", "warning"}],
+        "unknown": {name: {n for n, told in enumerate(answer.informative(name)) if not told} for name in answer.names},
         "certificate": readable(data["certificate"]),
     }
 
