@@ -32,6 +32,7 @@
     ├── BudgetError              the question is understood but can't be paid for; nothing was charged
     │   ├── BudgetExhausted
     │   ├── LossNotAccepted      the account can't hold a loss of this kind
+    │   ├── TooManyFailures      as many questions failed as may, until the custodian has looked
     │   └── AccuracyUnreachable  no cost within the budget reaches the asked accuracy
     ├── LedgerError              the account can't be used; no data was touched
     │   ├── LedgerMissing
@@ -250,6 +251,10 @@ class BudgetExhausted(BudgetError):
 
 class LossNotAccepted(BudgetError):
     """The account can't hold a loss of this kind (zCDP against a pure budget, say)."""
+
+
+class TooManyFailures(BudgetError):
+    """As many questions failed after they were paid for as may; nothing new is asked until the custodian has looked."""
 
 
 class AccuracyUnreachable(BudgetError):

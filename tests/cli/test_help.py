@@ -23,6 +23,7 @@ COMMANDS = [
     "ask",
     "budget",
     "history",
+    "failures",
     "verify",
     "key",
     "witness",

@@ -177,7 +177,7 @@ def test_a_schedule_says_nothing_about_the_sources(tmp_path: Path, *, fails: boo
     assert account.verify().holds
     assert rows_of(tmp_path / "people.ledger")[:5] == [
         ("open", None, None, None, rows_of(tmp_path / "people.ledger")[0][-1]),
-        ("budget", "people", None, None, ["adjacency", "analysts", "budget", "units"]),
+        ("budget", "people", None, None, ["adjacency", "analysts", "budget", "failures", "units"]),
         ("key", "people", None, None, ["algorithm", "public"]),
         ("data", "people", None, 1, "snapshot"),
         ("data", "people", None, 2, "snapshot"),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from discreet.errors import AdmissionConflict, BudgetExhausted, DiscreetError
+from discreet.errors import AdmissionConflict, BudgetExhausted, DiscreetError, TooManyFailures
 from discreet.ledger import Account, Ledger
 from discreet.ledger.chain import Chain
 from discreet.privacy import Budget
@@ -56,7 +56,7 @@ def race(url: str, processes: str, questions: str, cost: str) -> None:
     def work(number: int) -> None:
         paid_for = 0
         with Ledger.open(url, create=False, patience=PATIENCE) as ledger:
-            account = ledger.account("census", Budget(epsilon=1))
+            account = ledger.account("census", Budget(epsilon=1), failures=1000)
             for question in range(int(questions)):
                 try:
                     paid = ask(account, f"{number}-{question}", cost)
@@ -77,7 +77,7 @@ def race_shares(url: str, processes: str, questions: str, cost: str) -> None:
         paid_for = 0
         analyst = ("ada", "bob")[number % 2]
         with Ledger.open(url, create=False, patience=PATIENCE) as ledger:
-            account = ledger.account("census", Budget(epsilon=1), shares)
+            account = ledger.account("census", Budget(epsilon=1), shares, failures=1000)
             for question in range(int(questions)):
                 try:
                     ask(account, f"{number}-{question}", cost, analyst)
@@ -85,6 +85,22 @@ def race_shares(url: str, processes: str, questions: str, cost: str) -> None:
                     continue
                 paid_for += 1
         say(analyst, paid_for)
+
+    together(int(processes), work)
+
+
+def race_failing(url: str, processes: str, questions: str, allowed: str) -> None:
+    """Ask questions that fail from many processes at once; each prints how many were paid for."""
+
+    def work(number: int) -> None:
+        failed = 0
+        with Ledger.open(url, create=False, patience=PATIENCE) as ledger:
+            account = ledger.account("census", Budget(epsilon=100), failures=int(allowed))
+            for question in range(int(questions)):
+                with suppress(TooManyFailures):
+                    account.fail(ask(account, f"{number}-{question}"))
+                    failed += 1
+        say(failed)
 
     together(int(processes), work)
 
@@ -334,11 +350,14 @@ def fork_in_the_middle(path: str) -> None:
     with Ledger.open(path, create=False, patience=120) as ledger:  # a child that hangs is found out by then
         account = ledger.account("census", Budget(epsilon=1000))
 
+        def answer(question: str) -> None:
+            account.commit(ask(account, question), certificate={}, answer={})
+
         def write() -> None:
             for number in count():
                 if stop.is_set():
                     return
-                ask(account, f"thread-{number}")
+                answer(f"thread-{number}")
 
         thread = Thread(target=write)
         thread.start()
@@ -346,7 +365,7 @@ def fork_in_the_middle(path: str) -> None:
         for number in range(12):
             child = os.fork()
             if child == 0:
-                os._exit(0 if _attempt(partial(ask, account, f"child-{number}")) == "done" else 1)
+                os._exit(0 if _attempt(partial(answer, f"child-{number}")) == "done" else 1)
             failed += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
             if failed:
                 break

@@ -256,7 +256,7 @@ def test_an_unchanged_declaration_is_not_recorded_again(ledger: Ledger) -> None:
     for shares in (one, two, one):
         account = ledger.account("census", Budget(epsilon=3, delta=1e-6), shares)
     assert [entry.text for entry in account.entries()] == [
-        "ε = 3, δ = 1e-06; ada: ε = 1; bob: ρ = 1, δ = 1e-06 (add-remove)"
+        "ε = 3, δ = 1e-06; ada: ε = 1; bob: ρ = 1, δ = 1e-06 (add-remove); at most 10 failures"
     ]
 
 
@@ -312,7 +312,7 @@ def test_awkward_costs_do_not_make_entries_grow(account: Account, tmp_path: Path
     for number in range(1, 40):
         cost = Fraction(1, 10**20 + 2 * number + 1)
         exact += cost
-        ask(account, f"{number}", cost)
+        account.commit(ask(account, f"{number}", cost), certificate={}, answer={})
     spent = account.spent().epsilon
     assert spent is not None
     assert exact < spent < exact + Fraction(1, 10**38)
@@ -330,7 +330,7 @@ def test_the_history_tells_what_happened(ledger: Ledger) -> None:
     account.fail(ask(account, "b"))
     found = [(entry.number, entry.kind, entry.analyst, entry.text, entry.state) for entry in account.entries()]
     assert found == [
-        (None, "budget", None, "ε = 1 (add-remove)", None),
+        (None, "budget", None, "ε = 1 (add-remove); at most 10 failures", None),
         (None, "data", None, "data version 1", None),
         (1, "question", "ada", "SELECT a", State.COMMITTED),
         (None, "data", None, "data version 2", None),
@@ -347,7 +347,7 @@ def test_the_history_tells_what_happened(ledger: Ledger) -> None:
 def test_a_long_history_is_read_page_by_page(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """An account with more entries than one page has them all, in order; and all of them are verified."""
     monkeypatch.setattr(chain, "PAGE", 7)
-    account = ledger.account("census", Budget(epsilon=1000))
+    account = ledger.account("census", Budget(epsilon=1000), failures=1000)
     for number in range(12):
         account.fail(ask(account, f"{number}"))
     assert [entry.number for entry in account.entries() if entry.number] == list(range(1, 13))

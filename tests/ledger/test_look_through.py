@@ -26,7 +26,7 @@ def account(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
     monkeypatch.setattr(chain, "PAGE", 5)
     monkeypatch.setattr(history, "_EVERY", 0.0)
     with Ledger.open(path, create=True) as ledger:
-        found = ledger.account("census", Budget(epsilon=100))
+        found = ledger.account("census", Budget(epsilon=100), failures=1000)
         for number in range(12):
             ask(found, f"q{number}", analyst="ann" if number % 2 else "bob")
         yield found

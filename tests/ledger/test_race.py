@@ -17,7 +17,7 @@ def path(tmp_path: Path) -> Path:
     """A ledger with a version to be asked of."""
     path = tmp_path / "census.ledger"
     with Ledger.open(path, create=True) as ledger:
-        admitted(ledger.account("census", Budget(epsilon=1)))
+        admitted(ledger.account("census", Budget(epsilon=1), failures=1000))
     return path
 
 
@@ -27,7 +27,7 @@ def check_race(path: Path, processes: int, questions: int, cost: str) -> None:
     assert affordable < processes * questions
     assert sum(map(int, run("race", path, processes, questions, cost))) == affordable
     with Ledger.open(path, create=False) as ledger:
-        account = ledger.account("census", Budget(epsilon=1))
+        account = ledger.account("census", Budget(epsilon=1), failures=1000)
         assert account.spent().epsilon == affordable * Fraction(cost)
         assert account.remaining().epsilon < Fraction(cost)
         asked = [entry for entry in account.entries() if entry.kind == "question"]

@@ -91,10 +91,10 @@ def test_a_changed_unit_is_found_by_a_verification(ledger: Ledger, tmp_path: Pat
         ]
 
 
-def test_what_says_nothing_of_units_is_written_as_before() -> None:
+def test_what_says_nothing_of_units_names_none() -> None:
     """And units that can't be read are refused."""
     plain = Declaration(budget=BUDGET)
-    assert plain.to_text() == '{"budget":{"epsilon":"3"},"analysts":{},"adjacency":"add_remove"}'
+    assert plain.to_text() == '{"budget":{"epsilon":"3"},"analysts":{},"adjacency":"add_remove","failures":10}'
     content = json.loads(Declaration(budget=BUDGET, units=PERSON).to_text())
     assert Declaration.from_content(content) == replace(plain, units=PERSON)
     for wrong in ([], {"people": 1}):

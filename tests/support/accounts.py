@@ -35,6 +35,7 @@ def declared(  # noqa: PLR0913 — what an account is
 name = "{table}"
 ledger = "{table}.ledger"
 adjacency = "add_remove"
+failures = 1000
 budget = {{ epsilon = {epsilon} }}
 {more}
 [tables.{table}]

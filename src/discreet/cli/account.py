@@ -36,7 +36,8 @@ _TEXT, _OTHERS = 32, 48
 def budget(*, format_: options.Formatted = options.Format.TABLE, where: options.Where) -> None:
     """Show the budget, what was spent of it, and what is left: of all together, and of each analyst.
 
-    Of a server: of all together, and of whoever holds the token.
+    And how many questions failed since the custodian last looked at such. Of a server: of all together, and of whoever
+    holds the token.
     """
     refuse_binary_to_screen(format_)
     with where.opened() as tables:
@@ -84,6 +85,36 @@ def history(
         say("\n\n".join(map(_as_asked, shown)))
     else:
         _brief(shown).show(format_)
+
+
+@reported
+def failures(
+    *,
+    acknowledge: Annotated[
+        bool, typer.Option("--acknowledge", help="Note that you have looked at them, so that asking goes on.")
+    ] = False,
+    format_: options.Formatted = options.Format.TABLE,
+    config: options.Config = options.CONFIG,
+) -> None:
+    """Show the questions that failed after they were paid for, since you last looked at such.
+
+    A failure can tell a fact about rows without noise. So nothing new is asked once as many have failed as are declared
+    (`failures`, 10), until you have looked: who asked them, how alike they are, whether times or memory are too short.
+    `--acknowledge` is an entry of the ledger. A question that this machine still runs without a server gets no answer
+    then.
+    """
+    refuse_binary_to_screen(format_)
+    with options.opened(config) as tables:
+        found = tables.acknowledge_failures() if acknowledge else tables.failures
+        numbers = {*found.failed, *found.pending}
+        shown = [entry for entry in tables.history() if entry.number in numbers]
+        words = found.words(tables.dataset.failures)
+    if format_ is options.Format.TABLE:
+        if shown:
+            _brief(shown).show(format_)
+        say(f"{words}; {'looked at, by an entry of the ledger' if acknowledge else 'nobody has looked at them yet'}")
+    else:
+        _whole(shown).show(format_)
 
 
 def _numbered(entries: Sequence[Line], number: int) -> Sequence[Line]:
@@ -167,6 +198,7 @@ class Standing:
         remaining: what their next question may cost, in words.
         data: all of it, for programs.
         renews: what was spent of a share that renews, and when it does, in words; empty if none does.
+        failures: how many questions failed, in words; empty where that is nobody's own.
     """
 
     who: str
@@ -175,6 +207,7 @@ class Standing:
     remaining: str
     data: Mapping[str, Any]
     renews: str = ""
+    failures: str = ""
 
     @classmethod
     def of(cls, who: str, budget: Budget, spent: Charge, remaining: Remaining) -> Standing:
@@ -202,7 +235,8 @@ class Standing:
         """For people."""
         budget = f"\n  budget     {self.budget}" if self.budget else ""
         month = f"\n  this month {self.renews}" if self.renews else ""
-        return f"{self.who}{budget}\n  spent      {self.spent}{month}\n  remaining  {self.remaining}"
+        failures = f"\n  failures   {self.failures}" if self.failures else ""
+        return f"{self.who}{budget}\n  spent      {self.spent}{month}\n  remaining  {self.remaining}{failures}"
 
 
 def _renewing(spent: str, renews: datetime) -> str:
@@ -218,7 +252,10 @@ def here(tables: Protected | Remote) -> Protected | None:
 def of_everyone(tables: Protected | Remote) -> Standing:
     """Where all stand together; behind a server, what is left is what its caller may spend of it."""
     if (protected := here(tables)) is not None:
-        return Standing.of("everyone", protected.dataset.budget, protected.spent, protected.remaining)
+        found = Standing.of("everyone", protected.dataset.budget, protected.spent, protected.remaining)
+        failures, allowed = protected.failures, protected.dataset.failures
+        data = {"allowed": allowed, "failed": len(failures.failed), "pending": len(failures.pending)}
+        return replace(found, data={**found.data, "failures": data}, failures=failures.words(allowed))
     account = cast("Remote", tables).budget
     return _of_all(account, account.own_remaining or account.remaining)
 

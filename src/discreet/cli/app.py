@@ -49,6 +49,7 @@ _HOMES = {
     "ask": "questions",
     "budget": "account",
     "history": "account",
+    "failures": "account",
     "verify": "ledger",
     "key": "ledger",
     "witness": "ledger",

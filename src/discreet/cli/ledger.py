@@ -99,7 +99,11 @@ def restore(
 
     dataset = load_config(config)
     declared = Declaration(
-        budget=dataset.budget, analysts=dataset.analysts, adjacency=dataset.adjacency, units=dataset.units
+        budget=dataset.budget,
+        analysts=dataset.analysts,
+        adjacency=dataset.adjacency,
+        units=dataset.units,
+        failures=dataset.failures,
     )
     newer = None if key is None else PublicKey.read(read_key(key))
     with working("restoring"):

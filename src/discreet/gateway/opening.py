@@ -21,7 +21,7 @@ from discreet.gateway.declaring import (
     text_of,
 )
 from discreet.gateway.protected import Protected
-from discreet.privacy import ADD_REMOVE, Adjacency, Limits
+from discreet.privacy import ADD_REMOVE, FAILURES, Adjacency, Limits
 from discreet.tables import Column, Dataset, Source, Table, load_config
 from discreet.tables.admission import describe
 from discreet.tables.schema.table import MOST_ROWS_PER_UNIT, ROW_CEILING
@@ -47,6 +47,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     most_rows_per_unit: int = MOST_ROWS_PER_UNIT,
     time_zone: str | None = None,
     snapshots: str | Path | None = None,
+    failures: int = FAILURES,
 ) -> Protected:
     """Put one table behind an account, or several that the same people are in.
 
@@ -77,6 +78,8 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         time_zone: in which times are told that the source holds as points in time, for instance "Europe/Paris".
         snapshots: the folder of the admitted tables; beside a ledger that is a file if left out. What is in it is
             private; only the user who runs this can read it. Tables in memory stay there.
+        failures: how many questions may fail after they were paid for, before nothing new is asked until
+            `acknowledge_failures`; from 1 to 1,000.
 
     Returns:
         The protected tables: `.plan(…)`, `.ask(…)`, `.spent`, `.remaining`.
@@ -135,6 +138,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         analysts=shares_of(analysts),
         adjacency=adjacency,
         snapshots=_path(snapshots, "snapshots"),
+        failures=failures,
     )
     protected = _open(dataset, held, create_ledger=True)
     protected.admissions.first()
@@ -308,7 +312,12 @@ def _open(
         error.hint = hint_to_create("create_ledger=True")
         raise
     account = ledger.account(
-        dataset.name, dataset.budget, dataset.analysts, adjacency=dataset.adjacency, units=dataset.units
+        dataset.name,
+        dataset.budget,
+        dataset.analysts,
+        adjacency=dataset.adjacency,
+        units=dataset.units,
+        failures=dataset.failures,
     )
     protected = Protected(dataset, ledger, account, data, key_path(dataset.ledger, config))
     if create_ledger and protected.signing.path is not None and protected.signing.public is None:

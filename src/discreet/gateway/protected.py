@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -16,7 +17,7 @@ from discreet.errors import BudgetExhausted, InvalidArgument, PlanChanged
 from discreet.gateway.admissions import Admissions
 from discreet.gateway.answer_builder import answer_of, answered, answers_of, cost_of, explanation_of
 from discreet.gateway.answers import Workload
-from discreet.gateway.execute import as_answered, as_payable, execute, prepare
+from discreet.gateway.execute import as_answered, as_payable, execute, prepare, run
 from discreet.gateway.outcome import ReuseIndex, bundles_of, plans_of
 from discreet.gateway.planning import Frame, Planning, Tuned, declarations_digest, tuned
 from discreet.gateway.versions import AFTER_CLOSE, AdmissionReport
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         Affordable,
         Attempt,
         Entry,
+        Failures,
         Ledger,
         Requests,
         Standing,
@@ -113,6 +115,36 @@ class Accounted:
     def tried(self, key: str) -> Tried | None:
         """What became of the attempt under an idempotency key, given by its digest; None if it was never paid for."""
         return self._account.tried(key)
+
+    @property
+    def failures(self) -> Failures:
+        """What has failed after it was paid for since the custodian last looked, and what has no outcome yet."""
+        return self._account.failures()
+
+    def check_failures(self) -> None:
+        """Refuse to go on where as many questions have failed, or may fail yet, as are declared. For servers.
+
+        Raises:
+            TooManyFailures: so it is.
+        """
+        self._account.check_failures()
+
+    def acknowledge_failures(self) -> Failures:
+        """Note in the ledger that the custodian has looked at what failed, so that asking goes on; for the custodian.
+
+        Whatever has no outcome by then, and no server that will say when, gets none any more.
+
+        Returns:
+            What was looked at.
+
+        Raises:
+            InvalidArgument: nothing failed.
+        """
+        return self._account.acknowledge_failures()
+
+    def give_up(self, attempt: str) -> None:
+        """Record that what an attempt has paid for got no answer. For servers, whose process was killed."""
+        self._account.give_up(attempt)
 
     def history(self) -> Sequence[Entry]:
         """The entries of the account, oldest first."""
@@ -381,16 +413,23 @@ class Protected(Accounted):
             plans, tried.stored, lambda step: self._index.find(step, reached(step)), self._planning.again, self.signing
         )
 
-    def warm_up(self) -> None:
+    def warm_up(self, *, reading: bool = False) -> None:
         """Load all that a question takes, and open the version in force, so that the first one isn't slower. Free.
+
+        Args:
+            reading: count the rows of each private table, too, as a question would; what comes of it is dropped.
 
         Raises:
             SnapshotError, SourceError, EngineUnavailable: as for `ask`.
         """
-        table = self.dataset.private[0]
-        name, limits = table.name.replace('"', '""'), Limits(rows=1) if table.limits is None else None
-        plan = self.plan(f'SELECT COUNT(*) AS n FROM "{name}"', epsilon=1, limits=limits)  # noqa: S608 — no query of a database
-        prepare(plan, self._admissions.current().engine)
+        engine = self._admissions.current().engine
+        for table in self.dataset.private:
+            name, limits = table.name.replace('"', '""'), Limits(rows=1) if table.limits is None else None
+            plan = self.plan(f'SELECT COUNT(*) AS n FROM "{name}"', epsilon=1, limits=limits)  # noqa: S608 — no query of a database
+            prepare(plan, engine)
+            if reading:
+                with suppress(Exception):  # which depends on rows, and so goes nowhere, like what comes of it
+                    run(plan, engine)
 
     def refresh(self, group: str | None = None) -> AdmissionReport:
         """Admit the tables again, as the next version, whether or not anything changed. For the custodian.

@@ -2,6 +2,7 @@
 
 from discreet.ledger.attempts import Attempt, Tried, key_digest
 from discreet.ledger.declaration import Affordable, Standing, amounts_of, budget_of, checked_name
+from discreet.ledger.failures import Failures
 from discreet.ledger.history import DAMAGE, Entry, State, Vouched
 from discreet.ledger.ledger import Account, Ledger
 from discreet.ledger.requests import ApprovalRequest, Approver, Requests, RequestState
@@ -21,6 +22,7 @@ __all__ = [
     "Approver",
     "Attempt",
     "Entry",
+    "Failures",
     "Grant",
     "Ledger",
     "Place",

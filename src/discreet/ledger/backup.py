@@ -223,7 +223,8 @@ def _charge(chain: Chain, name: str, heads: Sequence[Mapping[str, Any]]) -> Char
         content=debit_content("what was spent between this copy and the witnessed head", ComposedEvent(())),
     )
     try:
-        row = transaction.reserve(replace(declaration, analysts={}), debit)  # it is nobody's in particular
+        alone = replace(declaration, analysts={})  # it is nobody's in particular
+        row = transaction.reserve(alone, debit, is_question=False)
     except BudgetError as error:
         raise InvalidArgument(
             f"what was spent since can't be charged to account {name!r}: {error.message}",

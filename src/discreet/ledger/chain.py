@@ -202,6 +202,11 @@ class Chain:
         found = found.where(ENTRY.c.kind.in_([str(Kind.COMMIT), str(Kind.FAIL)]))
         return debits, [Row(**row) for row in self._connection.execute(found).mappings()]
 
+    def numbers(self, kind: Kind, account: str, after: int = BEGINNING) -> set[int]:
+        """The questions of which there are entries of a kind after a place, by their numbers; unchecked."""
+        own = select(ENTRY.c.number).where(ENTRY.c.account == account, ENTRY.c.kind == str(kind), ENTRY.c.seq > after)
+        return set(self._connection.execute(own).scalars())
+
     def every(self, kind: Kind, account: str, **equal: object) -> list[Row]:
         """All entries of a kind with these values in their columns, in their order, each checked against its hash."""
         own = select(ENTRY).where(ENTRY.c.account == account, ENTRY.c.kind == str(kind)).order_by(ENTRY.c.seq)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from discreet.accounting import Charge, Remaining, filter_for
 from discreet.errors import BudgetExhausted, DiscreetError, InvalidArgument, LedgerCorrupt, Unauthenticated
 from discreet.ledger.row import Kind, Row, charge_from, from_columns, to_body
-from discreet.privacy import ADD_REMOVE, Adjacency, Budget, MonthlyShare
+from discreet.privacy import ADD_REMOVE, FAILURES, Adjacency, Budget, MonthlyShare, checked_failures
 
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain
@@ -45,18 +45,21 @@ class Declaration:
         analysts: smaller budgets of single analysts, in all or in each month. If there are any, only those may ask.
         adjacency: the relation under which all losses of the account are stated.
         units: of its private tables, by their names in lower case; none where nobody says.
+        failures: how many questions may fail after they were paid for, before the custodian looks.
 
     Raises:
-        InvalidArgument: an analyst's name can't be stored, or the budget of all renews.
+        InvalidArgument: an analyst's name can't be stored, the budget of all renews, or a number is out of range.
     """
 
     budget: Budget
     analysts: Mapping[str, Budget] = field(default_factory=dict)
     adjacency: Adjacency = ADD_REMOVE
     units: Units = field(default_factory=dict)
+    failures: int = FAILURES
 
     def __post_init__(self) -> None:
         """Check the names, and that the total stays."""
+        checked_failures(self.failures)
         if isinstance(self.budget, MonthlyShare):
             raise InvalidArgument("the budget of all never renews", hint="a share of one analyst may")
         for analyst in self.analysts:
@@ -67,12 +70,12 @@ class Declaration:
 
         Examples:
             >>> Declaration(budget=Budget(epsilon=3)).to_text()
-            '{"budget":{"epsilon":"3"},"analysts":{},"adjacency":"add_remove"}'
+            '{"budget":{"epsilon":"3"},"analysts":{},"adjacency":"add_remove","failures":10}'
         """
         shares = {name: amounts_of(self.analysts[name]) for name in sorted(self.analysts)}
         said = {"budget": amounts_of(self.budget), "analysts": shares, "adjacency": str(self.adjacency)}
         units = {name: self.units[name] for name in sorted(self.units)}
-        return to_body(said | ({"units": units} if units else {}))
+        return to_body(said | ({"units": units} if units else {}) | {"failures": self.failures})
 
     @classmethod
     def from_content(cls, content: Mapping[str, object]) -> Declaration:
@@ -92,6 +95,7 @@ class Declaration:
                 analysts={name: _from_dict(share) for name, share in analysts.items()},
                 adjacency=Adjacency(adjacency),
                 units=units_from(content),
+                failures=content.get("failures", FAILURES),  # type: ignore[arg-type]  # it is checked
             )
         except (DiscreetError, ValueError, TypeError, ZeroDivisionError):
             raise LedgerCorrupt("a declared budget in the ledger can't be read") from None
@@ -100,7 +104,7 @@ class Declaration:
         """The declaration in words."""
         shares = "".join(f"; {name}: {share}" for name, share in self.analysts.items())
         units = "".join(f", {table} by {unit}" for table, unit in self.units.items())
-        return f"{self.budget}{shares} ({self.adjacency.replace('_', '-')}{units})"
+        return f"{self.budget}{shares} ({self.adjacency.replace('_', '-')}{units}); at most {self.failures} failures"
 
 
 def checked_name(name: str, what: str) -> str:

@@ -54,7 +54,7 @@ class Entry:
         text: the question as it was asked; or the budget, or the data version, in words.
         cost: what was charged; None for a budget or a data version.
         state: what became of the question; None for a budget or a data version.
-        due: by when its server would have answered it; None if that isn't known, as of what was asked without a key.
+        due: by when its server would have answered it; None if that isn't known, as of what no server asked.
     """
 
     number: int | None
@@ -114,15 +114,14 @@ def history(store: Store, account: str) -> list[Entry]:
     """
     lines: list[Row | Entry] = []
     outcomes: dict[int | None, State] = {}
-    dues: dict[int | None, datetime] = {}
+    dues: dict[int | None, datetime | None] = {}
     for row in _rows(store):
         if isinstance(row, Entry):
             lines.append(row)
         elif row.account != account or row.kind == Kind.USE:
             continue  # of another one; or what belongs to the debit before it
         elif row.kind == Kind.ATTEMPT:
-            seconds = float(row.content().get("seconds", 0))
-            dues[row.number] = datetime.fromisoformat(row.at) + timedelta(seconds=seconds)
+            dues[row.number] = _due(row)
         elif (outcome := _OUTCOMES.get(row.kind)) is None:
             lines.append(row)
         else:
@@ -243,24 +242,36 @@ def _entry(row: Row, state: State, due: datetime | None = None) -> Entry:
         text=_text(row),
         cost=from_columns(row) if asked else None,
         state=state if asked else None,
-        due=due if asked else None,
+        due=due or _due(row) if asked else None,
     )
+
+
+def _due(row: Row) -> datetime | None:
+    """By when the server that made an attempt would have answered; None if no server says."""
+    seconds = row.content().get("seconds")
+    return None if seconds is None else datetime.fromisoformat(row.at) + timedelta(seconds=float(seconds))
 
 
 def _text(row: Row) -> str:
     """What the row says, in words."""
-    if row.kind == Kind.BUDGET:
-        return str(Declaration.from_content(row.content()))
-    if row.kind == Kind.DATA:
-        group = group_of(row)
-        return f"data version {row.version}{f', of {group}' if group else ''}"
-    if row.kind in {Kind.TOKEN, Kind.REVOKE}:
-        return f"token {(row.digest or '')[:12]}{' revoked' if row.kind == Kind.REVOKE else ''}"
-    if row.kind in {Kind.REQUEST, Kind.APPROVAL, Kind.DENIAL}:
-        return f"{row.kind} {(row.digest or '')[:12]}"
-    if row.kind == Kind.KEY:
-        return "signing key"
-    return str(row.content().get("text", ""))
+    content, short = row.content(), (row.digest or "")[:12]
+    match row.kind:
+        case Kind.BUDGET:
+            words = str(Declaration.from_content(content))
+        case Kind.DATA:
+            group = group_of(row)
+            words = f"data version {row.version}{f', of {group}' if group else ''}"
+        case Kind.TOKEN | Kind.REVOKE:
+            words = f"token {short}{' revoked' if row.kind == Kind.REVOKE else ''}"
+        case Kind.REQUEST | Kind.APPROVAL | Kind.DENIAL:
+            words = f"{row.kind} {short}"
+        case Kind.KEY:
+            words = "signing key"
+        case Kind.LOOK:
+            words = f"the custodian looked at failed questions: {', '.join(map(str, content.get('failed', ())))}"
+        case _:
+            words = str(content.get("text", ""))
+    return words
 
 
 # ── Whether the chain is whole ────────────────────────────────────────────────────────────────────────────────────────

@@ -13,6 +13,7 @@ from discreet.accounting import Charge, Remaining, charge_of
 from discreet.errors import InvalidArgument
 from discreet.ledger.attempts import Attempt, Tried, check_use, tried_under
 from discreet.ledger.declaration import Affordable, Declaration, Standing, checked_name
+from discreet.ledger.failures import Failures
 from discreet.ledger.history import Entry, LookThrough, Vouched, history, own_history, vouched
 from discreet.ledger.requests import Requests
 from discreet.ledger.row import Kind, Row, Stored, number_of, stored_in, to_body
@@ -20,7 +21,7 @@ from discreet.ledger.signing import Signing
 from discreet.ledger.tokens import Tokens
 from discreet.ledger.transaction import AccountTransaction, Admitted, Debit, Offered, Reservation, outcome_body
 from discreet.ledger.verification import Verification, verify
-from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Event
+from discreet.privacy import ADD_REMOVE, FAILURES, Adjacency, Budget, Event
 
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain
@@ -91,13 +92,15 @@ class Ledger:
             raise InvalidArgument(f"patience must be above 0 and at most {_LONGEST} seconds, not {patience}")
         return cls(open_store(locate(url), patience, create=create))
 
-    def account(
+    def account(  # noqa: PLR0913 — what is declared of it, each by name
         self,
         name: str,
         budget: Budget,
         analysts: Mapping[str, Budget] | None = None,
+        *,
         adjacency: Adjacency = ADD_REMOVE,
         units: Mapping[str, str] | None = None,
+        failures: int = FAILURES,
     ) -> Account:
         """The account of a dataset, under this declaration from now on.
 
@@ -110,13 +113,18 @@ class Ledger:
             analysts: smaller budgets of single analysts, by name. If there are any, only those analysts may ask.
             adjacency: which tables are neighbours. It can't be changed once something was spent.
             units: of the private tables, in words, by their names in lower case. Neither can they.
+            failures: how many questions may fail after they were paid for, before the custodian looks.
 
         Raises:
             InvalidArgument: a name can't be stored, or the adjacency or a unit differs from that of the losses so far.
             LedgerError: the ledger can't be read, or the declaration can't be recorded.
         """
         declaration = Declaration(
-            budget=budget, analysts=dict(analysts or {}), adjacency=adjacency, units=dict(units or {})
+            budget=budget,
+            analysts=dict(analysts or {}),
+            adjacency=adjacency,
+            units=dict(units or {}),
+            failures=failures,
         )
         return Account(self._store, name, declaration)
 
@@ -298,8 +306,9 @@ class Account:
         """Pay for a question. Nothing of it is ever paid back.
 
         Guarantee: when this returns, the debit is on the disk, and with it neither the account's budget nor the
-        analyst's share is overspent, whatever other processes did meanwhile. If it raises, nothing may be answered;
-        and nothing was charged, unless disk or connection failed during the commit itself.
+        analyst's share is overspent, nor can more questions fail than may, whatever other processes did meanwhile. If
+        it raises, nothing may be answered; and nothing was charged, unless disk or connection failed during the commit
+        itself.
 
         Args:
             question: digest of the question, equal for questions that may share an answer.
@@ -311,6 +320,7 @@ class Account:
         Raises:
             BudgetExhausted: the budget, or the analyst's share of it, can't pay; or the analyst has no share.
             LossNotAccepted: the budget can't hold a loss of this kind, whatever its size.
+            TooManyFailures: as many questions have failed, or may fail yet, as are allowed before the custodian looks.
             LedgerError: the ledger can't be written.
             InvalidArgument: an analyst or digest that can't be stored, an unknown data version, or an event without a
                 loss.
@@ -329,10 +339,59 @@ class Account:
             analyst: who would ask.
 
         Raises:
-            BudgetExhausted, LossNotAccepted: as for `reserve`.
+            BudgetExhausted, LossNotAccepted, TooManyFailures: as for `reserve`.
         """
         cost = Charge.zero() + charge_of(event)
-        self._store.read(self._ruled(lambda account, declared: account.admit(declared, cost, analyst, self._token)))
+
+        def look(account: AccountTransaction, declared: Declaration) -> None:
+            account.failures().check(declared.failures)
+            account.admit(declared, cost, analyst, self._token)
+
+        self._store.read(self._ruled(look))
+
+    def failures(self) -> Failures:
+        """What has failed since the custodian last looked, and what has no outcome yet.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+        return self._store.read(lambda chain: self._transaction(chain).failures())
+
+    def check_failures(self) -> None:
+        """Refuse to go on where as many questions have failed, or may fail yet, as are allowed.
+
+        Raises:
+            TooManyFailures: so it is.
+            LedgerError: the ledger can't be read.
+        """
+        self._store.read(self._ruled(lambda account, declared: account.failures().check(declared.failures)))
+
+    def acknowledge_failures(self) -> Failures:
+        """Note that the custodian has looked at what failed: from now on it is counted anew.
+
+        Guarantee: of what is counted no more, nothing can fail any more. A question without an outcome whose server
+        said how long it takes counts on until then. Any other one is failed for good: if it still runs, it gets no
+        answer.
+
+        Returns:
+            What was looked at.
+
+        Raises:
+            InvalidArgument: nothing failed.
+            LedgerError: the ledger can't be written.
+        """
+        return self._store.write(lambda chain: self._transaction(chain).acknowledge_failures())
+
+    def give_up(self, attempt: str) -> int:
+        """Record of what an attempt has paid for, and what has no outcome, that it got no answer; how many those are.
+
+        Args:
+            attempt: its id. Whatever carried it out must be gone, or may go on in vain.
+
+        Raises:
+            LedgerError: the ledger can't be written. The debits stand without it.
+        """
+        return self._store.write(lambda chain: self._transaction(chain).give_up(attempt))
 
     def during(self, attempt: Attempt) -> Self:
         """The same account, whose debits are made in an attempt; for servers."""

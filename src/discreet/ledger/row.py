@@ -71,6 +71,9 @@ class Kind(StrEnum):
     USE = "use"
     """The debit before it used an approval up."""
 
+    LOOK = "look"
+    """The custodian has looked at the questions that failed; from here on failures are counted anew."""
+
     KEY = "key"
     """The public key of the account's signatures from now on; the digest is its SHA-256."""
 

@@ -16,7 +16,7 @@ from discreet.errors import (
     LedgerCorrupt,
     LossNotAccepted,
 )
-from discreet.ledger.attempts import check_attempt, note_attempt
+from discreet.ledger.attempts import check_attempt, is_over, note_attempt
 from discreet.ledger.declaration import (
     AccountEntries,
     Affordable,
@@ -31,6 +31,7 @@ from discreet.ledger.declaration import (
     together,
     units_in,
 )
+from discreet.ledger.failures import Failures, failures_by
 from discreet.ledger.row import (
     Kind,
     Row,
@@ -90,7 +91,7 @@ class Debit:
         cost = Charge.zero() + charge_of(event)  # adding rounds up fractions too long to be added up for ever
         if cost == Charge.zero():
             raise InvalidArgument("a question of private data can't cost nothing")
-        content = debit_content(text, event, "" if attempt is None else attempt.token)
+        content = debit_content(text, event, attempt)
         return cls(cost=cost, digest=question, version=version, analyst=analyst, content=content, attempt=attempt)
 
 
@@ -285,16 +286,26 @@ class AccountTransaction(AccountEntries):
         after = least_of([one.remaining(spent + cost) for one, spent in budgets]) if times else None
         return Affordable(times=times, after=after)
 
-    def reserve(self, declaration: Declaration, debit: Debit) -> Row:
-        """Decide, and append the debit; raises what `Account.reserve` does."""
+    def reserve(self, declaration: Declaration, debit: Debit, *, is_question: bool = True) -> Row:
+        """Decide, and append the debit; raises what `Account.reserve` does.
+
+        Args:
+            declaration: in force.
+            debit: what is to be paid for.
+            is_question: whether it can fail; what a restored ledger lacks is charged to it whatever failed.
+        """
         if not self.may_ask(debit.version):
             raise InvalidArgument(f"account {self.account!r} has no data version {debit.version}")
         cost, analyst, last, attempt = debit.cost, debit.analyst, self._last_debit(), debit.attempt
         if attempt is not None:
             check_attempt(self, attempt, analyst, debit.version)
+        failures = failures_by(self, last)
+        if is_question:
+            failures.check(declaration.failures)
         token, spent = "" if attempt is None else attempt.token, from_columns(last, "spent_")
         total = self.admit(declaration, cost, analyst, token, spent=spent)
         amounts, content = to_columns(cost) | to_columns(total, "spent_"), dict(debit.content)
+        content["failures"] = failures.to_json()
         if analyst is not None:
             # Kept without a share too, so that one declared later counts what came before it.
             before = self.last(Kind.RESERVE, analyst=analyst)
@@ -338,6 +349,37 @@ class AccountTransaction(AccountEntries):
             renews = renewal(self.chain.time()) if isinstance(each.share, MonthlyShare) else None
             _admitted(each.share, each.spent, cost, each.whose, renews)
         return total
+
+    def failures(self) -> Failures:
+        """What has failed since the custodian last looked, or may fail yet."""
+        return failures_by(self, self._last_debit())
+
+    def acknowledge_failures(self) -> Failures:
+        """Note that the custodian has looked at what failed; what was found.
+
+        What is pending is failed for good, unless its server said how long it may run, and it may still. Then it counts
+        from here on.
+
+        Raises:
+            InvalidArgument: nothing failed.
+        """
+        for number in self.failures().pending:
+            debit = self.last(Kind.RESERVE, number=number)
+            if debit is not None and ("seconds" not in debit.content() or is_over(debit, self.chain.time())):
+                self.settle(Kind.FAIL, number, debit.hash, to_body({}))
+        found = self.failures()
+        if not found.failed:
+            raise InvalidArgument(f"no question to account {self.account!r} has failed since that was looked at")
+        self.chain.append(Kind.LOOK, to_body({"failed": list(found.failed)}), account=self.account)
+        return found
+
+    def give_up(self, attempt: str) -> int:
+        """Note of the questions that an attempt has paid for, and that have no outcome, that they failed; how many."""
+        found = [self.last(Kind.RESERVE, number=number) for number in self.failures().pending]
+        own = [row for row in found if row is not None and row.content().get("attempt") == attempt]
+        for row in own:
+            self.settle(Kind.FAIL, number_of(row), row.hash, to_body({}))
+        return len(own)
 
     def settle(self, kind: Kind, number: int, receipt: str, body: str, topics: Iterable[Topic] = ()) -> Row:
         """Append the one outcome of a reservation, to be found again by what it is about.
@@ -423,12 +465,13 @@ def _admitted(budget: Budget, spent: Charge, cost: Charge, whose: str, renews: d
 # ── What is written of debits and outcomes ────────────────────────────────────────────────────────────────────────────
 
 
-def debit_content(text: str, event: Event, token: str = "") -> dict[str, Any]:
-    """Text, event and token of a debit, if they can be read back: what can't be verified isn't accepted."""
+def debit_content(text: str, event: Event, attempt: Attempt | None = None) -> dict[str, Any]:
+    """Text, event and attempt of a debit, if they can be read back: what can't be verified isn't accepted."""
+    made = {} if attempt is None else {"attempt": attempt.id, "seconds": attempt.seconds, "token": attempt.token}
     try:
         written = to_dict(event)
         if from_dict(written) == event:
-            content = {"text": text, "event": written, **({"token": token} if token else {})}
+            content = {"text": text, "event": written, **{name: said for name, said in made.items() if said}}
             to_body(content)
             return content
     except (ValueError, LedgerCorrupt):

@@ -10,6 +10,7 @@ from discreet.accounting import Charge, filter_for
 from discreet.errors import LedgerCorrupt
 from discreet.ledger.access_replay import AccessReplay, MonthReplay, exact_sum
 from discreet.ledger.declaration import Declaration, recorded_in_month
+from discreet.ledger.failures import FailuresReplay
 from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, from_columns, group_of, groups_of, snapshot_of
 from discreet.ledger.transaction import RESTORED, least_cost
 from discreet.privacy import Budget, MonthlyShare
@@ -42,8 +43,8 @@ class Verification:
 
     If there are no problems: no entry was changed, left out, added or moved since it was written; every debit is at
     least what its event costs, and every running total at least their sum; no question was admitted over the budget
-    then in force, or over its analyst's share, in all or in a month; and every outcome belongs to one debit, and none
-    has two.
+    then in force, or over its analyst's share, in all or in a month, or where as many had failed as may; and every
+    outcome belongs to one debit, and none has two.
 
     What no chain can show by itself is that its end was cut off, by someone who also set back the head, or that all
     of it was written anew. Against that, keep `head` elsewhere, and hand it to the next verification.
@@ -162,6 +163,7 @@ _FILLED = {
     Kind.APPROVAL: _ALWAYS | {"analyst", "digest"},
     Kind.DENIAL: _ALWAYS | {"analyst", "digest"},
     Kind.USE: _ALWAYS | {"number", "analyst", "digest", "version"},
+    Kind.LOOK: _ALWAYS,
     Kind.KEY: _ALWAYS | {"digest"},
 }
 """Which columns have a value in an entry of each kind; in a debit with an analyst, `analyst` and the share too; in an
@@ -186,6 +188,7 @@ class _Account:
     questions: int = 0
     open: dict[int | None, Row] = field(default_factory=dict)
     access: AccessReplay = field(default_factory=AccessReplay)
+    failures: FailuresReplay = field(default_factory=FailuresReplay)
 
 
 class Replay:
@@ -220,6 +223,8 @@ class Replay:
             yield from _check_debit(account, account.declaration, row)
         elif kind in {Kind.COMMIT, Kind.FAIL}:
             yield from _check_outcome(account, row)
+        elif kind is Kind.LOOK:
+            yield from account.failures.looked(row)
         else:
             yield from account.access.check(kind, row)
 
@@ -267,6 +272,7 @@ def _check_data(account: _Account, row: Row) -> Iterator[str]:
 def _check_debit(account: _Account, declaration: Declaration, row: Row) -> Iterator[str]:
     """A debit costs what its event costs, adds up, and was within the budget and the share."""
     account.questions += 1
+    pending = tuple(number for number in account.open if number is not None)
     account.open[row.number] = row
     if row.number != account.questions:
         yield f"it is question {row.number}, and should be {account.questions}"
@@ -285,12 +291,17 @@ def _check_debit(account: _Account, declaration: Declaration, row: Row) -> Itera
         yield "it overspends the budget"
     yield from account.access.debited(row)
     yield from _check_share(account, declaration, cost, row)
+    yield from account.failures.debited(row, pending, None if _is_gap(row) else declaration.failures)
+
+
+def _is_gap(row: Row) -> bool:
+    """Whether a debit is what a restored ledger lacked, and no question."""
+    return row.analyst is None and str(row.digest).startswith(RESTORED)
 
 
 def _check_share(account: _Account, declaration: Declaration, cost: Charge, row: Row) -> Iterator[str]:
     """The same for the analyst's share."""
-    is_gap = row.analyst is None and str(row.digest).startswith(RESTORED)
-    if declaration.analysts and row.analyst not in declaration.analysts and not is_gap:
+    if declaration.analysts and row.analyst not in declaration.analysts and not _is_gap(row):
         yield "the analyst who asked had no share of the budget"
     if row.analyst is None:
         return
@@ -312,6 +323,8 @@ def _check_share(account: _Account, declaration: Declaration, cost: Charge, row:
 def _check_outcome(account: _Account, row: Row) -> Iterator[str]:
     """An outcome belongs to one debit, which has no other."""
     debit = account.open.pop(row.number, None)
+    if row.kind == Kind.FAIL and row.number is not None:
+        account.failures.failed.append(row.number)
     if debit is None:
         yield f"question {row.number} wasn't reserved, or has its outcome already"
     elif (debit.digest, debit.version) != (row.digest, row.version):

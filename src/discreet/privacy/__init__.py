@@ -2,6 +2,7 @@
 
 from discreet.privacy.declarations import (
     ADD_REMOVE,
+    FAILURES,
     SUBSTITUTION,
     Adjacency,
     Bounds,
@@ -12,6 +13,7 @@ from discreet.privacy.declarations import (
     Period,
     Sensitivity,
     Unit,
+    checked_failures,
 )
 from discreet.privacy.events import (
     ApproxEvent,
@@ -41,6 +43,7 @@ from discreet.privacy.losses import (
 
 __all__ = [
     "ADD_REMOVE",
+    "FAILURES",
     "FAR",
     "NEAR",
     "SUBSTITUTION",
@@ -71,5 +74,6 @@ __all__ = [
     "SelectionEvent",
     "Sensitivity",
     "Unit",
+    "checked_failures",
     "rho_of_range",
 ]

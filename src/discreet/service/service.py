@@ -188,19 +188,25 @@ class Service(Audited):
         return public_schema(self._tables.dataset)
 
     def budget(self, caller: Caller) -> Mapping[str, Any]:
-        """What may be spent, was spent, and is left: of all together, and of an analyst's own share.
+        """What may be spent, was spent, and is left: of all together, and of an analyst's own share; and what failed.
 
         Raises:
             LedgerCorrupt: that can't be told, because the ledger is damaged where it would stand.
         """
         check_allowed(caller.role, Action.BUDGET)
         tables, declared = self._tables, self._tables.dataset
+        failures = tables.failures
         found: dict[str, Any] = {
             "budget": str(declared.budget),
             "allowed": {name: one if one is None else str(one) for name, one in asdict(declared.budget).items()},
             "spent": tables.spent.to_dict(),
             "remaining": tables.remaining.to_dict(),
             "damaged": self._questions.is_damaged,
+            "failures": {
+                "allowed": declared.failures,
+                "failed": len(failures.failed),
+                "pending": len(failures.pending),
+            },
         }
         if caller.role is Role.ANALYST and not found["damaged"]:  # else some of it may be in what is damaged
             found["own"] = self._standing(caller)

@@ -45,6 +45,7 @@ EXAMPLES: Mapping[str, str] = {
     "discreet conform": "discreet conform https://localhost:8443 --token accounts.token --spend 0.5",
     "discreet budget": "discreet budget --format json",
     "discreet history": "discreet history --last 5",
+    "discreet failures": "discreet failures --format json",
     "discreet verify": "discreet verify --format json",
     "discreet key": "discreet key --format json",
     "discreet witness": "discreet witness witnessed.jsonl",

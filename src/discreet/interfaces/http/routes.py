@@ -173,8 +173,9 @@ def _shown(found: Mapping[str, Any] | None) -> Response:
 
 _BUDGET = (
     "`budget`, `spent`, `remaining`; of an analyst also their `own`: `spent`, in all, and `this_month`, `remaining`, "
-    "and when a share of theirs `renews`, or null. `damaged` is whether the ledger is known to be; then nobody's "
-    "`own` is said."
+    "and when a share of theirs `renews`, or null. `failures`: how many questions `failed` since the custodian last "
+    "looked, of how many are `allowed`, and how many are `pending`. `damaged` is whether the ledger is known to be; "
+    "then nobody's `own` is said."
 )
 
 ACCOUNT = APIRouter(tags=["account"], responses=problems())

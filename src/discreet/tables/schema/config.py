@@ -10,7 +10,19 @@ from pathlib import Path
 from typing import get_args
 
 from discreet.errors import ConfigError, SourceUnsupported
-from discreet.privacy import Adjacency, Bounds, Budget, Keys, KeyValue, Limits, MonthlyShare, Period, Unit
+from discreet.privacy import (
+    FAILURES,
+    Adjacency,
+    Bounds,
+    Budget,
+    Keys,
+    KeyValue,
+    Limits,
+    MonthlyShare,
+    Period,
+    Unit,
+    checked_failures,
+)
 from discreet.tables.schema.config_keys import (
     ADJACENCY_ALSO,
     BUDGET,
@@ -109,6 +121,10 @@ def decode(document: Mapping[str, object]) -> Dataset:
     _check_owners(graph, tables, nodes)
     snapshots = top["snapshots"].text() if "snapshots" in top else None
     schema = top["schema"].text() if "schema" in top else None
+    failures = top["failures"].whole() if "failures" in top else FAILURES
+    if "failures" in top:
+        with top["failures"].blamed():
+            checked_failures(failures)
     with top["tables"].blamed():
         dataset = Dataset(
             name=name,
@@ -118,6 +134,7 @@ def decode(document: Mapping[str, object]) -> Dataset:
             adjacency=adjacency,
             snapshots=snapshots,
             schema=schema,
+            failures=failures,
         )
     for analyst, node in analysts.items():
         share = _budget(node)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from discreet.errors import ConfigError, SourceUnsupported
 from discreet.exact.rational import rational
-from discreet.privacy import Bounds, Budget, Limits, MonthlyShare, Unit
+from discreet.privacy import FAILURES, Bounds, Budget, Limits, MonthlyShare, Unit
 from discreet.tables.schema.config import relocated
 from discreet.tables.schema.dataset import Dataset
 from discreet.tables.schema.source import LONGEST_TEXT, Column, Source
@@ -117,6 +117,8 @@ class _Writer:
         if dataset.schema is not None:
             yield from self.entry((), "schema", dataset.schema)
         yield from self.entry((), "adjacency", dataset.adjacency.value)
+        if dataset.failures != FAILURES:
+            yield from self.entry((), "failures", Fraction(dataset.failures))
         yield from self.budget(("budget",), dataset.budget)
         for analyst, share in dataset.analysts.items():
             yield from self.budget(("analysts", analyst), share)

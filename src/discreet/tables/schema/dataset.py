@@ -11,7 +11,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.errors import Hint, InvalidArgument
-from discreet.privacy import ADD_REMOVE, Adjacency, Bounds, BoundValue, Budget, MonthlyShare, Unit
+from discreet.privacy import (
+    ADD_REMOVE,
+    FAILURES,
+    Adjacency,
+    Bounds,
+    BoundValue,
+    Budget,
+    MonthlyShare,
+    Unit,
+    checked_failures,
+)
 from discreet.tables.schema.source import Column
 from discreet.tables.schema.table import Hop, Link, Owner, Table
 
@@ -32,11 +42,13 @@ class Dataset:
         ledger: a path (SQLite) or a database URL.
         snapshots: the folder of the admitted tables; beside a ledger that is a file if left out.
         schema: what questions may write before the tables' names, as in `public.census`; any schema, if left out.
+        failures: how many questions may fail after they were paid for, before nothing new is asked until the custodian
+            has looked.
 
     Raises:
         InvalidArgument: no name or ledger, an empty schema, no tables, none that is private, two of one name, a link
-            that `owner_of` refuses or that leads to the owner in another refresh group, a share beyond the budget, or a
-            budget that renews.
+            that `owner_of` refuses or that leads to the owner in another refresh group, a share beyond the budget, a
+            budget that renews, or a number of failures out of range.
     """
 
     name: str
@@ -47,9 +59,11 @@ class Dataset:
     adjacency: Adjacency = ADD_REMOVE
     snapshots: str | None = None
     schema: str | None = None
+    failures: int = FAILURES
 
     def __post_init__(self) -> None:
         """Check names, and that what is shared out is there."""
+        checked_failures(self.failures)
         if self.adjacency not in list(Adjacency):
             raise InvalidArgument(
                 f"there is no adjacency {str(self.adjacency)[:70]!r}", hint="ADD_REMOVE or SUBSTITUTION"
