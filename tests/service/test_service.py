@@ -239,11 +239,8 @@ class Fake:
         self.started = self.released = 0.0
         self.restarts = 0
 
-    def wait_until_ready(self) -> None:
-        """It is."""
-
-    def send(self, _: object) -> None:
-        """Begin."""
+    def begin(self) -> None:
+        """Its question is planned."""
         self.started = monotonic()
 
     def receive(self, until: float | None = None) -> Message | None:
@@ -261,6 +258,9 @@ class Fake:
         """It may store it."""
         self.released = monotonic()
 
+    def kill(self) -> None:
+        """It ends."""
+
     def restart(self) -> None:
         """Killed."""
         self.restarts += 1
@@ -270,8 +270,9 @@ def elapsed(worker: Fake, step: float = SHORT) -> float:
     """After how long a question was done."""
     begun = monotonic()
     ticket = ticket_of(step=step)
+    worker.begin()
     try:
-        carried_out(cast("Worker", worker), ticket, step / 4)
+        carried_out(cast("Worker", worker), ticket, step / 4, lambda: None)
     except QuestionFailed:
         assert worker.restarts == 1
     return monotonic() - begun

@@ -102,6 +102,7 @@ class Measured:
         """Nothing was asked yet."""
         self.now, self.takes, self.begun, self.restarts = 0.0, list(takes), 0.0, 0
         self.stores, self.stored = 0.0, 0.0
+        self.killed, self.given_up = False, list[float]()
 
     def monotonic(self) -> float:
         """What time it is."""
@@ -139,8 +140,18 @@ class Measured:
         self.takes.pop(0)
         self.begun, self.stored = self.now + STORING, self.now + self.stores
 
+    def kill(self) -> None:
+        """What was paid for can be given up from now on."""
+        self.killed = True
+
+    def give_up(self) -> None:
+        """Once, when it can pay for nothing more, and before another takes its place."""
+        assert self.killed
+        assert not self.restarts
+        self.given_up.append(self.now)
+
     def restart(self) -> None:
-        """Killed."""
+        """Another takes its place."""
         self.restarts += 1
 
 
@@ -166,11 +177,12 @@ def test_a_step_ends_at_the_first_of_its_times_that_it_is_ready_for(
     ticket.steps, ticket.rungs = len(takes), rungs
     if leaves is None:
         with pytest.raises(QuestionFailed):
-            tickets.carried_out(cast("Worker", worker), ticket, STORING)
+            tickets.carried_out(cast("Worker", worker), ticket, STORING, worker.give_up)
         assert (worker.now, worker.restarts) == (len(takes) - 1 + 2 ** (rungs - 1), 1)
+        assert worker.given_up == [worker.now - STORING]
     else:
-        assert tickets.carried_out(cast("Worker", worker), ticket, STORING) == {"answer": 1}
-        assert (worker.now, worker.restarts) == (leaves, 0)
+        assert tickets.carried_out(cast("Worker", worker), ticket, STORING, worker.give_up) == {"answer": 1}
+        assert (worker.now, worker.restarts, worker.given_up) == (leaves, 0, [])
     assert worker.now <= longest(ticket.step, ticket.steps, ticket.rungs) == len(takes) * 2 ** (rungs - 1)
 
 
@@ -195,7 +207,7 @@ def test_an_answer_leaves_when_it_was_said_to_where_a_step_was_stored_already(
         said.append(release(ticket))
 
     monkeypatch.setattr(worker, "go", go)
-    assert tickets.carried_out(cast("Worker", worker), ticket, STORING) == {"answer": 1}
+    assert tickets.carried_out(cast("Worker", worker), ticket, STORING, worker.give_up) == {"answer": 1}
     assert (worker.now, release(ticket)) == (leaves, leaves)
     assert said[-1:] == ([leaves] if takes else [])
 
@@ -209,7 +221,7 @@ def test_an_answer_that_takes_long_to_store_leaves_once_it_is_stored(monkeypatch
     monkeypatch.setattr(tickets, "datetime", worker.clock)
     ticket = ticket_of(step=1.0)
     ticket.steps = 2
-    assert tickets.carried_out(cast("Worker", worker), ticket, STORING) == {"answer": 1}
+    assert tickets.carried_out(cast("Worker", worker), ticket, STORING, worker.give_up) == {"answer": 1}
     assert (worker.now, release(ticket)) == (pytest.approx(1.15), pytest.approx(1.15))
 
 

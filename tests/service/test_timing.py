@@ -83,11 +83,8 @@ class Measuring:
         self.takes = 0.0
         self.released = False
 
-    def wait_until_ready(self) -> None:
-        """It is."""
-
-    def send(self, _: object) -> None:
-        """Begin."""
+    def begin(self) -> None:
+        """Its question is planned."""
         self.done = monotonic() + self.takes
         self.released = False
 
@@ -103,6 +100,9 @@ class Measuring:
         """It may store it."""
         self.released = True
 
+    def kill(self) -> None:
+        """It ends."""
+
     def restart(self) -> None:
         """Another one."""
 
@@ -114,8 +114,9 @@ def timed(worker: Measuring) -> list[Round]:
         worker.takes = SLOW if label else QUICK
         ticket = ticket_of(step=SHORT)
         begun, failed = monotonic(), 0.0
+        worker.begin()
         try:
-            carried_out(cast("Worker", worker), ticket, SHORT / 4)
+            carried_out(cast("Worker", worker), ticket, SHORT / 4, lambda: None)
         except QuestionFailed:
             failed = HOUR
         found.append(Round(label, (monotonic() - begun + failed,)))

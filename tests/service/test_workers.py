@@ -136,7 +136,7 @@ def test_a_plan_of_a_public_table_holds_until_it_is_admitted_again(tmp_path: Pat
 
 
 def test_what_nobody_foresaw_says_nothing(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a question only that it failed; of a plan that it can't be made, and whether memory was short."""
+    """Of a question only that it failed; while it is planned that it can't be, and whether memory was short."""
     with dp.load(config) as tables:
         for error in (RuntimeError("secret"), MemoryError("secret")):
 
@@ -144,11 +144,51 @@ def test_what_nobody_foresaw_says_nothing(config: Path, monkeypatch: pytest.Monk
                 raise error
 
             monkeypatch.setattr(tables, "plan", broken)
-            assert _done(tables, job("ask"), TIMES, MEMORY) == {"error": QuestionFailed().to_dict()}
-            found = _done(tables, job("plan"), TIMES, MEMORY)["error"]
-            assert "secret" not in str(found)
-            assert ("memory" in found["message"]) is isinstance(error, MemoryError)
-            assert (found["code"] == EngineUnavailable.code) is isinstance(error, RuntimeError)
+            for kind in ("plan", "ask"):
+                found = _done(tables, job(kind), TIMES, MEMORY)["error"]
+                assert "secret" not in str(found)
+                assert ("memory" in found["message"]) is isinstance(error, MemoryError)
+                assert (found["code"] == EngineUnavailable.code) is isinstance(error, RuntimeError)
+        monkeypatch.undo()
+        plan = _done(tables, job("plan"), TIMES, MEMORY)["plan"]
+        monkeypatch.setattr(tables, "ask", broken)
+        assert _done(tables, job("ask", digest=plan["digest"]), TIMES, MEMORY) == {"error": QuestionFailed().to_dict()}
+
+
+@pytest.mark.parametrize("question", [COUNT, [COUNT, f"{COUNT} WHERE id < 5"]], ids=["one", "a workload"])
+def test_a_question_is_planned_before_its_time_runs(config: Path, planned: list[str], question: Any) -> None:
+    """And not once more afterwards; nothing is paid for until it is let go."""
+    with dp.load(config) as tables:
+        asked = replace(job("ask"), question=question)
+        asked = replace(asked, digest=_done(tables, replace(asked, kind="plan"), TIMES, MEMORY)["plan"]["digest"])
+        tables.plan("SELECT COUNT(*) AS other FROM people", epsilon=1)  # so that the plan isn't remembered
+        begun = list[tuple[int, Fraction]]()
+
+        def go() -> None:
+            begun.append((len(planned), tables.spent.epsilon or Fraction(0)))
+
+        assert "answer" in _done(tables, asked, TIMES, MEMORY, go)
+        assert begun == [(len(planned), Fraction(0))]
+        assert tables.spent.epsilon == Fraction(1, 10)
+
+
+@pytest.mark.parametrize("reading", [False, True])
+def test_a_process_that_asks_is_warm_once_it_has_read_each_table(
+    config: Path, monkeypatch: pytest.MonkeyPatch, *, reading: bool
+) -> None:
+    """As a question would; one that plans reads none. Whatever comes of it, nothing is spent, and nothing is said."""
+    read = list[str]()
+
+    def run(plan: Any, _: object) -> None:
+        read.append(plan.text)
+        raise MemoryError
+
+    monkeypatch.setattr("discreet.gateway.protected.run", run)
+    with dp.load(config) as tables:
+        tables.warm_up(reading=reading)
+        assert read == (['SELECT COUNT(*) AS n FROM "people"'] if reading else [])
+        assert not tables.spent.epsilon
+        assert len(tables.history()) == 3  # what is declared, the key, and the version
 
 
 @pytest.mark.parametrize(("cores", "slots"), [(1, 1), (1, 3), (2, 1), (2, 2), (2, 3), (4, 1), (4, 2), (8, 3), (9, 2)])

@@ -73,7 +73,7 @@ class Planning:
         """Keep the parts; nothing is read yet."""
         self._dataset = dataset
         self._admissions: Admissions | None = admissions
-        self._last: tuple[tuple[str, str, str], Dataset, Plan] | None = None
+        self._last: tuple[object, Dataset, Plan | Workload] | None = None
 
     def close(self) -> None:
         """Look at no tables any more; plans are made all the same."""
@@ -81,22 +81,31 @@ class Planning:
 
     def plan(self, question: str | Frame | list[str | Frame], request: Request) -> Plan | Workload:
         """Plan a question, or several together; raises what `Protected.plan` does."""
-        from discreet.query.sql import Strategy, options, written
+        from discreet.query.sql import written
 
-        if isinstance(question, list):
-            questions = [written(each, request.dialect) for each in question]
-            return self._workload(questions, request.checked(), choosing=True)
-        text, dialect = written(question, request.dialect)
-        dataset, said = self._facts(request.bounds, text), options(text, dialect)
-        same, last = (text, dialect, dumps(request.to_json(), sort_keys=True)), self._last
+        together = isinstance(question, list)
+        questions = [written(each, request.dialect) for each in (question if together else [question])]
+        dataset = self._facts(request.bounds, *(text for text, _ in questions))
+        same, last = (together, questions, dumps(request.to_json(), sort_keys=True)), self._last
         if last is not None and last[0] == same and _knows_the_same(last[1], dataset):
             return last[2]  # a plan is a function of these alone
-        asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
-        again, offer = partial(make_plan, asked, dataset=dataset), request.with_options(said, asked).checked()
-        demands_laplace = said.group_selection_strategy is Strategy.LAPLACE_THRESHOLD
-        plan = again(offer) if demands_laplace else self._choosing(again, offer)
+        plan: Plan | Workload
+        if together:
+            plan = self._workload(questions, request.checked(), choosing=True)
+        else:
+            plan = self._alone(*questions[0], request, dataset, shown=isinstance(question, str))
         self._last = same, dataset, plan
         return plan
+
+    def _alone(self, text: str, dialect: str, request: Request, dataset: Dataset, *, shown: bool) -> Plan:
+        """One question, with what it offers in its own words."""
+        from discreet.query.sql import Strategy, options
+
+        said = options(text, dialect)
+        asked = self._parse(text, dialect, dataset, shown=shown)
+        again, offer = partial(make_plan, asked, dataset=dataset), request.with_options(said, asked).checked()
+        demands_laplace = said.group_selection_strategy is Strategy.LAPLACE_THRESHOLD
+        return again(offer) if demands_laplace else self._choosing(again, offer)
 
     def _choosing(self, again: Callable[[Request], Plan], offer: Request) -> Plan:
         """What is planned for an offer, with the noise that errs less where the offer leaves it open."""

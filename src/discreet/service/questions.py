@@ -6,10 +6,11 @@ planned ──▶ taken: stored? there at once : waits for a slot ──▶ carr
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from math import ceil
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
@@ -34,10 +35,12 @@ from discreet.service.tickets import (
     Remembered,
     Ticket,
     again,
+    begun,
     carried_out,
     checked_key,
     is_elsewhere,
     kind_of,
+    recovered,
     stopping,
     terms_of,
 )
@@ -88,6 +91,7 @@ class Questions:
         self._remembered = Remembered()
         self._keys = Keys()
         self._lock = Lock()
+        self._closing = Event()
         asking, planning = shares(settings.slots, settings.planning.seconds)
         self._slots = [Worker(config, settings.times, share) for share in asking]
         workers = [Worker(config, settings.times, planning) for _ in range(settings.planners)]
@@ -124,6 +128,7 @@ class Questions:
 
     def close(self) -> None:
         """Take no more, wait for what runs, and stop the processes."""
+        self._closing.set()
         self._waiting.close()
         for thread in self._threads:
             thread.join()
@@ -219,7 +224,9 @@ class Questions:
         self._check_cost(caller, ticket.attempt, plan)  # before all that is stored
         job = Job(kind="stored", question=ticket.question, terms=ticket.terms)
         found = planner.do(job) if tried is None else again(planner, ticket, tried)
-        if "answer" in found or "error" in found:
+        if not {"answer", "error"} & found.keys():
+            self._tables.check_failures()  # rather than once it is its turn
+        else:
             ticket.finish(found)
             self._metrics.count("discreet_questions", outcome="stored" if "answer" in found else kind_of(found))
         self._keep(ticket)
@@ -297,13 +304,15 @@ class Questions:
         while self._waiting.wait():
             try:
                 with self._servers.slot(number):
-                    self._carry_out_next(slot)
+                    restarts, ticket = slot.restarts, self._carry_out_next(slot)
+                    if ticket is not None and slot.restarts > restarts:
+                        recovered(slot, ticket.step, self._closing.wait)
             except LedgerError as error:  # nothing is known of the slot, so nothing is asked
                 if (ticket := self._waiting.take()) is not None:
                     self._finish(ticket, {"error": error.to_dict()})
 
-    def _carry_out_next(self, slot: Worker) -> None:
-        """Carry out the next question, if there is still one."""
+    def _carry_out_next(self, slot: Worker) -> Ticket | None:
+        """Carry out the next question, if there is still one; that one."""
         with self._lock:
             self._busy += 1  # before it is taken, so that a service that stops waits for it
         ticket, outcome = self._waiting.take(), dict[str, Any]()
@@ -317,6 +326,7 @@ class Questions:
                 self._busy -= 1
         if ticket is not None:
             self._finish(ticket, outcome)
+        return ticket
 
     def _carried_out(self, slot: Worker, ticket: Ticket) -> Mapping[str, Any]:
         """What becomes of a question, for which nothing was paid while it waited, if it may still be asked."""
@@ -324,9 +334,17 @@ class Questions:
             if self.is_damaged:
                 raise _damaged()
             check_holds(self._tables.tokens, ticket.attempt)
+            over = begun(slot, ticket, self._settings.planning.patience)
         except DiscreetError as error:
             return {"error": error.to_dict()}
-        return carried_out(slot, ticket, self._settings.times.storing)
+        if over is not None:
+            return over
+        return carried_out(slot, ticket, self._settings.times.storing, lambda: self._give_up(ticket))
+
+    def _give_up(self, ticket: Ticket) -> None:
+        """Note that what was paid for a question got no answer."""
+        with suppress(LedgerError):  # then it counts as one without an outcome, which is no less
+            self._tables.give_up(ticket.attempt.id)
 
     def _finish(self, ticket: Ticket, outcome: Mapping[str, Any]) -> None:
         """Let those who wait have what became of a question, and then another one have its place."""

@@ -285,22 +285,47 @@ def is_elsewhere(ticket: Ticket) -> bool:
     return "error" in outcome and outcome["error"]["code"] == AskedAlready.code
 
 
-def carried_out(slot: Worker, ticket: Ticket, storing: float) -> Mapping[str, Any]:
-    """What becomes of a question: an answer at its time, or then that there is none.
+def begun(slot: Worker, ticket: Ticket, patience: float) -> Mapping[str, Any] | None:
+    """Have a question planned, and let it go: from then on its time runs. What became of it, if it is over by then.
+
+    Planning takes no row, so how long it takes tells nothing, and isn't taken from the question's own time.
+
+    Args:
+        slot: the process.
+        ticket: the question.
+        patience: for how many seconds it may be planned.
+
+    Raises:
+        EngineUnavailable: it wasn't planned by then, or its process is gone; nothing was paid for.
+    """
+    slot.wait_until_ready()
+    slot.send(
+        Job(kind="ask", question=ticket.question, terms=ticket.terms, digest=ticket.digest, attempt=ticket.attempt)
+    )
+    message = _received(slot, monotonic() + patience)
+    if message is None:
+        slot.restart()
+        raise EngineUnavailable("this question couldn't be planned once more when it was its turn", hint="ask again")
+    if message[0] == "done":
+        ticket.release = datetime.now(UTC)
+        return message[1]
+    slot.begin()
+    return None
+
+
+def carried_out(slot: Worker, ticket: Ticket, storing: float, give_up: Callable[[], object]) -> Mapping[str, Any]:
+    """What becomes of a question that has begun: an answer at its time, or then that there is none.
 
     Args:
         slot: the process.
         ticket: the question.
         storing: how many seconds before the end of each step its outcome is stored, or given up.
+        give_up: notes that what was paid for it got no answer.
 
     Raises:
         QuestionFailed: it wasn't measured in time, or its process is gone; said at the time of its answer.
     """
-    slot.wait_until_ready()
     due, message = monotonic(), None
-    slot.send(
-        Job(kind="ask", question=ticket.question, terms=ticket.terms, digest=ticket.digest, attempt=ticket.attempt)
-    )
     for number in range(ticket.steps):
         if number:  # the step before may have been the last, as what it takes besides was stored: it leaves at its time
             message = _received(slot, due)
@@ -318,11 +343,28 @@ def carried_out(slot: Worker, ticket: Ticket, storing: float) -> Mapping[str, An
     if message is not None and message[0] != "done":
         message = _received(slot, None)
     if message is None:
+        slot.kill()  # so that it can't pay for more
+        give_up()
         slot.restart()
     _wait_awake(ticket, due)
     if message is None:
         raise QuestionFailed
     return message[1]
+
+
+def recovered(slot: Worker, step: float, wait: Callable[[float], bool]) -> None:
+    """Let a process that took the place of another get warm, so that the next question misses its time no likelier.
+
+    How long that takes depends on how many rows there are, so it takes whole steps of the question that failed.
+
+    Args:
+        slot: the process.
+        step: how many seconds one of them has.
+        wait: for so many seconds; whether to give it up.
+    """
+    due = monotonic() + step
+    while not wait(max(0.0, due - monotonic())) and not slot.is_warm():
+        due += step
 
 
 _AWAKE, _NAP = 0.005, 0.0003

@@ -2,7 +2,8 @@
 
 The service sends a job and hears of it in messages, in this order:
 
-    ready      the tables are open
+    ready      the tables are open, and a question of each was carried out and dropped: it is warm
+    planned    a question is planned as it was before, and no row was read for it; the service answers "go"
     held       it was paid for and measured, or has failed, and isn't stored yet; the service answers "go"
     done       with what became of it
 
@@ -17,16 +18,17 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import gettempdir
 from threading import Thread
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
-from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, QuestionFailed, Unsupported
+from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, PlanChanged, QuestionFailed, Unsupported
 from discreet.service.settings import ReleaseTimes, Share, check_memory, longest, work_in_step
 from discreet.tables.session import sweep, take_share
 
@@ -114,7 +116,7 @@ class EncodedAnswer:
         return found
 
 
-Message: TypeAlias = tuple[Literal["ready", "held", "done"], Mapping[str, Any]]
+Message: TypeAlias = tuple[Literal["ready", "planned", "held", "done"], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +186,18 @@ class Worker:
         with suppress(OSError):
             self._connection.send(job)
 
+    def is_warm(self) -> bool:
+        """Whether the tables are open, or the process is gone; looked up without waiting."""
+        with suppress(QuestionFailed):
+            self._is_ready = self._is_ready or self.receive(monotonic()) is not None
+            return self._is_ready
+        return True
+
+    def begin(self) -> None:
+        """Let it ask what it planned."""
+        with suppress(OSError):
+            self._connection.send("go")
+
     def go(self) -> None:
         """Let it store what it measured."""
         with suppress(OSError):
@@ -240,16 +254,16 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Shar
     """Do jobs until the service is gone."""
     from discreet.gateway import load
 
-    def held() -> None:
-        connection.send(("held", {}))
+    def wait(reached: Literal["planned", "held"]) -> None:
+        connection.send((reached, {}))
         connection.recv()
 
     _settle(share)
     _detach()
     Thread(target=sweep, args=(gone,), daemon=True).start()
     with suppress(EOFError, OSError), load(config) as tables:  # if the service is gone, nobody is there to be told
-        tables.hold(held)
-        tables.warm_up()
+        tables.hold(partial(wait, "held"))
+        tables.warm_up(reading=share.planning is None)
         if share.planning is not None:
             _limit_memory(share.memory)
         connection.send(("ready", {}))
@@ -257,7 +271,7 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Shar
             job: Job = connection.recv()
             begun = process_time()
             with _limited(share.planning):
-                done = _done(tables, job, times, share.slot)
+                done = _done(tables, job, times, share.slot, partial(wait, "planned"))
             if job.kind != "ask":  # what a question took depends on rows, and is nobody's affair
                 done = {**done, "processor": process_time() - begun}
             connection.send(("done", done))
@@ -314,22 +328,34 @@ def _detach() -> None:
     keep_quiet()
 
 
-def _done(tables: Protected, job: Job, times: ReleaseTimes, memory: int) -> Mapping[str, Any]:
-    """What becomes of a job; of an error that isn't ours, only that there was one."""
+def _done(
+    tables: Protected, job: Job, times: ReleaseTimes, memory: int, planned: Callable[[], None] = lambda: None
+) -> Mapping[str, Any]:
+    """What becomes of a job; of an error that isn't ours, only that there was one.
+
+    Args:
+        tables: that are asked about.
+        job: what is to be done.
+        times: when answers leave.
+        memory: bytes that a slot has.
+        planned: is called before a question is asked, once its plan is made.
+    """
     try:
         match job.kind:
             case "plan":
                 return {"plan": described(tables.plan(job.question, **job.terms), times, memory)}
             case "stored":
                 return _stored(tables, job)
-            case "ask":
-                return {"answer": _asked(tables, job)}
             case "retry":
                 return _retried(tables, job)
+            case "ask":
+                _check_plan(tables, job)
+                planned()
+                return _asked(tables, job)
     except DiscreetError as error:
         return {"error": error.to_dict()}
-    except Exception as error:  # noqa: BLE001 — it may be anything, and depend on a person
-        return {"error": (QuestionFailed() if job.kind == "ask" else _unplanned(error)).to_dict()}
+    except Exception as error:  # noqa: BLE001 — it may be anything
+        return {"error": _unplanned(error).to_dict()}
 
 
 def _unplanned(error: Exception) -> DiscreetError:
@@ -354,16 +380,28 @@ def _stored(tables: Protected, job: Job) -> Mapping[str, Any]:
         return {}
 
 
-def _asked(tables: Protected, job: Job) -> EncodedAnswer:
-    """The answer to a question, if it is planned here as it was before: that plan is carried out, or nothing.
+def _check_plan(tables: Protected, job: Job) -> None:
+    """Plan a question before its time runs, as it was planned before: that plan is carried out, or nothing.
 
-    Another one, with other noise, might cost more than its caller may spend on one question.
+    Another one, with other noise, might cost more than its caller may spend on one question. Asking plans once more,
+    which is free where nothing changed: the last plan is remembered.
 
     Raises:
         PlanChanged: it isn't: the configuration was changed, and this process read it later.
     """
+    if tables.plan(job.question, **job.terms).digest != job.digest:
+        raise PlanChanged("this question has another plan than the one that was named", hint="plan it again")
+
+
+def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:
+    """What becomes of a question that may read rows now: of an error that isn't ours, only that it failed."""
     under = tables if job.attempt is None else tables.during(job.attempt)
-    return EncodedAnswer.of(under.ask(job.question, digest=job.digest, **job.terms))
+    try:
+        return {"answer": EncodedAnswer.of(under.ask(job.question, digest=job.digest, **job.terms))}
+    except DiscreetError:
+        raise
+    except Exception:  # noqa: BLE001 — it may be anything, and depend on a person
+        raise QuestionFailed from None
 
 
 def _retried(tables: Protected, job: Job) -> Mapping[str, Any]:
