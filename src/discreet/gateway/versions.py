@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -22,7 +22,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import finalize
 
 from discreet.engine import Engine, open_engine
-from discreet.errors import AccountClosed, Hint, InvalidArgument, NotAdmitted, SnapshotError, SnapshotMissing
+from discreet.errors import (
+    AccountClosed,
+    AdmissionConflict,
+    Hint,
+    InvalidArgument,
+    NotAdmitted,
+    SnapshotError,
+    SnapshotMissing,
+)
 from discreet.query.planner import Plan
 from discreet.tables import Dataset, Table
 from discreet.tables.admission import HeldTable, Lock, Progress, Snapshot, admit, folder_of, identifying
@@ -117,15 +125,21 @@ class Versions(ABC):
         return self._account.of_groups(version, groups_read(*plans))
 
     def first(self, *, progress: Progress = lambda _table, _rows: None) -> AdmissionReport | None:
-        """Admit the tables that weren't yet; None if all were.
+        """Admit the tables that weren't yet; None if all were, be it by another process while this one read them.
+
+        First use means what is in force: of several processes that begin at once, one admits, and the others go on with
+        that. Where what they hold in memory differs, questions are refused, as they are later.
 
         Raises:
             SourceError, SnapshotError: as for `admit`.
         """
         with self._turn:
-            found = self._account.in_force(self._dataset.groups)
-            missing = [group for group, admitted in found.items() if admitted is None]
-            return self._admit(missing, progress, Fraction(1), 0) if missing else None
+            while missing := [
+                group for group, each in self._account.in_force(self._dataset.groups).items() if not each
+            ]:
+                with suppress(AdmissionConflict):
+                    return self._admit(missing, progress, Fraction(1), 0)
+        return None
 
     def damaged(self) -> list[str]:
         """What of the snapshot in force isn't as it was admitted, in words; it reads all of its files.
