@@ -19,7 +19,7 @@ from discreet.errors import AdmissionConflict, BudgetExhausted, DiscreetError, T
 from discreet.ledger import Account, Ledger
 from discreet.ledger.chain import Chain
 from discreet.privacy import Budget
-from support.ledgers import admitted, ask
+from support.ledgers import admitted, ask, marks_of
 
 PATIENCE = 600.0
 """A slow disk under many processes isn't what these programs try."""
@@ -125,7 +125,7 @@ def race_create(url: str, processes: str) -> None:
 
     def work(number: int) -> None:
         with Ledger.open(url, create=True, patience=PATIENCE) as ledger:
-            account = ledger.account("census", Budget(epsilon=1))
+            account = ledger.account("census", Budget(epsilon=1), marks=marks_of(url))
             own = None
             while own is None:
                 with suppress(AdmissionConflict):
@@ -140,7 +140,7 @@ def race_admit(url: str, processes: str, after: str) -> None:
 
     def work(number: int) -> None:
         with Ledger.open(url, create=False, patience=PATIENCE) as ledger:
-            account = ledger.account("census", Budget(epsilon=1))
+            account = ledger.account("census", Budget(epsilon=1), marks=marks_of(url))
             try:
                 own = account.admit(f"contents {number}", snapshot=f"folder {number}", after=int(after))
             except AdmissionConflict as error:

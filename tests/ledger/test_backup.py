@@ -364,7 +364,7 @@ def test_a_damaged_copy_is_refused(town: Town) -> None:
     town.copy.unlink()
     with pytest.raises(LedgerError):
         town.restore()
-    assert [each.name for each in town.folder.iterdir()] == [town.key.name]
+    assert sorted(each.name for each in town.folder.iterdir()) == [town.key.name, "t.ledger.marks"]
 
 
 def test_a_backup_replaces_nothing(town: Town) -> None:

@@ -13,14 +13,21 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from discreet.errors import BudgetExhausted, LedgerCorrupt, LedgerMissing, LedgerUnavailable, LedgerVersion
+from discreet.errors import (
+    BudgetExhausted,
+    InvalidArgument,
+    LedgerCorrupt,
+    LedgerMissing,
+    LedgerUnavailable,
+    LedgerVersion,
+)
 from discreet.ledger import Ledger, Verifier
 from discreet.ledger.backup import restore
 from discreet.ledger.declaration import Declaration
 from discreet.privacy import Budget
 from discreet.service import Role
 from discreet.service.tokens import issue
-from support.ledgers import admitted, ask, fill, laplace, raised, run
+from support.ledgers import admitted, ask, fill, laplace, marks_of, raised, run
 from support.postgres import Postgres, connected, program, running_server
 
 
@@ -38,9 +45,13 @@ def server(running: Postgres) -> str:
 
 
 @pytest.fixture
-def url(server: str) -> Iterator[str]:
-    """A database without a ledger."""
+def url(server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A database without a ledger; the key of its marks is where programs keep it, too."""
+    key = marks_of(server)
+    assert key is not None
+    monkeypatch.setattr("discreet.ledger.database.marks_path", lambda _: key)
     yield server
+    key.unlink(missing_ok=True)
     with connected(server) as connection:
         connection.execute("DROP TABLE IF EXISTS discreet_ledger, discreet_entry, discreet_topic")
 
@@ -52,6 +63,15 @@ def test_a_missing_ledger_is_made_only_if_asked(url: str) -> None:
     for _ in range(2):
         with Ledger.open(url, create=True) as ledger:
             assert ledger.verify().entries == 1
+
+
+def test_without_a_place_for_the_key_of_marks_nothing_is_admitted(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ledger on a server doesn't say where one is; a key in the database would be in each copy of it."""
+    monkeypatch.undo()
+    with Ledger.open(url, create=True) as ledger:
+        account = ledger.account("census", Budget(epsilon=1))
+        assert "snapshots=" in raised(InvalidArgument, lambda: account.admit("x", after=0))
+        assert account.versions() == 0
 
 
 def test_a_question_is_paid_and_kept(url: str) -> None:

@@ -71,4 +71,4 @@ def test_nothing_is_left_open(path: Path) -> None:
     ledger.close()
     del ledger
     gc.collect()
-    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    assert sorted(file.name for file in path.parent.iterdir()) == [path.name, f"{path.name}.marks"]

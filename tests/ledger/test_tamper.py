@@ -149,6 +149,7 @@ def test_an_unreadable_head_is_refused(path: Path, change: str, error: type[Ledg
         ("seq = seq - 1", 16),
         ("hash = substr(hash, 2) || '0'", 16),
         (f"secret = '{'0' * 64}'", 1),
+        (f"secret = 'forgotten {'0' * 64}'", 1),
     ],
 )
 def test_a_changed_head_is_found(path: Path, change: str, entry: int) -> None:
@@ -164,7 +165,7 @@ def test_a_changed_head_is_found(path: Path, change: str, entry: int) -> None:
 
 def test_a_lost_head_is_refused(path: Path) -> None:
     """Without its head a ledger isn't opened; nor with two."""
-    sql(path, "INSERT INTO discreet_ledger SELECT format + 1, secret, seq, hash FROM discreet_ledger")
+    sql(path, "INSERT INTO discreet_ledger SELECT format - 1, secret, seq, hash FROM discreet_ledger")
     assert "lost its head" in raised(LedgerCorrupt, lambda: verified(path))
     sql(path, "DELETE FROM discreet_ledger")
     assert "lost its head" in raised(LedgerCorrupt, lambda: verified(path))
@@ -341,7 +342,7 @@ def test_a_forged_beginning_is_found(path: Path) -> None:
     first = rows(path)[0]
     content = json.loads(first.body)
     assert content["format"] == FORMAT
-    for changed in ({**content, "format": 2}, {**content, "secret": "00"}, {}):
+    for changed in ({**content, "format": 3}, {**content, "secret": "00"}, {}):
         assert found_after(path, 1, body=json.dumps(changed)) != set()
     assert found_after(path, 1, kind="budget") != set()
 

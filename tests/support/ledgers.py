@@ -8,8 +8,10 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
 from sqlite3 import connect
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 from discreet.ledger import Ledger
@@ -61,6 +63,12 @@ def ask(
         event=laplace(epsilon),
         analyst=analyst,
     )
+
+
+def marks_of(url: str | Path) -> Path | None:
+    """Where programs keep the key of the marks of a ledger on a server; that of a file is beside it."""
+    text = str(url)
+    return Path(gettempdir(), f"discreet-{sha256(text.encode()).hexdigest()[:16]}.marks") if "://" in text else None
 
 
 def fill(path: str | Path) -> None:

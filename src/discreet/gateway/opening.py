@@ -304,7 +304,7 @@ def _open(
 ) -> Protected:
     """Open the account and put the tables behind it. Whoever may make a ledger makes the key of its account, too."""
     from discreet.ledger import Ledger
-    from discreet.ledger.database import hint_to_create, key_path
+    from discreet.ledger.database import hint_to_create, key_path, locate, marks_path
 
     try:
         ledger = Ledger.open(dataset.ledger, create=create_ledger)
@@ -318,6 +318,7 @@ def _open(
         adjacency=dataset.adjacency,
         units=dataset.units,
         failures=dataset.failures,
+        marks=marks_path(locate(dataset.ledger), config, Path(dataset.snapshots) if dataset.snapshots else None),
     )
     protected = Protected(dataset, ledger, account, data, key_path(dataset.ledger, config))
     if create_ledger and protected.signing.path is not None and protected.signing.public is None:

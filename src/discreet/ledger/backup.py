@@ -28,9 +28,10 @@ from discreet.ledger.database import File, locate
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.row import Kind, number_of, to_body, version_of
 from discreet.ledger.signing import SigningKey, key_of
-from discreet.ledger.store import Store, link
+from discreet.ledger.store import Store
 from discreet.ledger.transaction import RESTORED, AccountTransaction, Debit, debit_content
 from discreet.privacy import ComposedEvent
+from discreet.private_files import link
 from discreet.results import PublicKey, heads_in, verify_head
 
 if TYPE_CHECKING:

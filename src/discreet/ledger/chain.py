@@ -1,11 +1,10 @@
-"""The chain of entries, as seen and extended within one transaction; and the secret that its head holds."""
+"""The chain of entries, as seen and extended within one transaction."""
 
 from __future__ import annotations
 
-import hmac
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
@@ -15,7 +14,7 @@ from sqlalchemy import Connection, Select, bindparam, insert, select, update
 
 from discreet.errors import Hint, LedgerCorrupt, LedgerVersion
 from discreet.ledger.database import ENTRY, LEDGER, Topic, note, places
-from discreet.ledger.row import BEGINNING, FORMAT, GENESIS, Kind, Row, to_body
+from discreet.ledger.row import BEGINNING, FORMAT, FORMATS, GENESIS, Kind, Row, to_body
 
 PAGE = 500
 """How many entries are read at a time, so that a long ledger is never in memory as a whole."""
@@ -23,7 +22,8 @@ PAGE = 500
 _RESTORE = "restore the ledger from a copy"
 
 _BYTES = 32
-_SECRET = re.compile(f"[0-9a-f]{{{2 * _BYTES}}}")
+_FORGOTTEN = "forgotten "
+_SECRET = re.compile(f"(?:{_FORGOTTEN})?[0-9a-f]{{{2 * _BYTES}}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class Head:
 
     Args:
         format: of the ledger.
-        secret: the key under which the ledger remembers what each version of the tables holds, and nothing else; in
-            hexadecimal.
+        secret: what the ledger's name is a hash of: random, in hexadecimal. Earlier versions of discreet made marks of
+            what tables hold by it; once none in force is such a mark it is forgotten, and its hash stands here.
         seq: of the last entry.
         hash: of the last entry.
     """
@@ -45,12 +45,13 @@ class Head:
 
     @property
     def commitment(self) -> str:
-        """What the chain holds of the secret, so that it can't be exchanged unnoticed; says nothing about it."""
-        return commitment(self.secret)
+        """The ledger's name, by which it is told from others; the chain begins with it."""
+        return self.secret.removeprefix(_FORGOTTEN) if self.is_forgotten else commitment(self.secret)
 
-    def mark(self, account: str, version: int, contents: str, group: str = "") -> str:
-        """What the ledger holds of the contents of a version; see `mark`."""
-        return mark(self.secret, account, version, contents, group)
+    @property
+    def is_forgotten(self) -> bool:
+        """Whether the secret was forgotten."""
+        return self.secret.startswith(_FORGOTTEN)
 
 
 Walked: TypeAlias = dict[str, tuple[tuple[int, str], tuple[int, str]]]
@@ -98,9 +99,15 @@ class Chain:
         at = self.time()
         row = Row.sealed(seq=self.head.seq + 1, at=at, kind=str(kind), body=body, previous=self.head.hash, **columns)
         self._connection.execute(insert(ENTRY).values(row.columns()))  # seq is unique: of two writers one fails here
-        self._connection.execute(update(LEDGER).values(seq=row.seq, hash=row.hash))
-        self.head = Head(self.head.format, self.head.secret, row.seq, row.hash)
+        self._connection.execute(update(LEDGER).values(format=FORMAT, seq=row.seq, hash=row.hash))
+        self.head = Head(FORMAT, self.head.secret, row.seq, row.hash)
         return row
+
+    def forget_secret(self) -> None:
+        """Keep the hash of the secret alone: whoever copies the ledger from now on can't test marks by it."""
+        forgotten = _FORGOTTEN + self.head.commitment
+        self._connection.execute(update(LEDGER).values(secret=forgotten))
+        self.head = replace(self.head, secret=forgotten)
 
     def time(self) -> str:
         """The time by which all is decided: never before that of the last entry, so a clock set back renews nothing.
@@ -223,9 +230,9 @@ class Chain:
         formats = self._connection.execute(_FORMATS).scalars().all()
         if len(formats) != 1:
             raise LedgerCorrupt("the ledger has lost its head", hint=_RESTORE)
-        if formats[0] != FORMAT:
+        if formats[0] not in FORMATS:
             raise LedgerVersion(
-                f"the ledger has format {formats[0]}, and this version of discreet reads format {FORMAT}",
+                f"the ledger has format {formats[0]}, and this version of discreet reads formats up to {FORMAT}",
                 hint="use the version of discreet that wrote it",
             )
         head = Head(**self._connection.execute(_LOCKED if lock else _HEAD).mappings().one())
@@ -274,34 +281,17 @@ def _damaged(seq: int) -> LedgerCorrupt:
 
 
 def new_secret() -> str:
-    """A secret for a new ledger, in hexadecimal: 256 bits that nobody can guess."""
+    """What the name of a new ledger is a hash of, in hexadecimal: 256 bits that nobody can guess."""
     from discreet.entropy import fresh_bytes
 
     return fresh_bytes(_BYTES).hex()
 
 
 def is_secret(text: object) -> bool:
-    """Whether this could be what `new_secret` made."""
+    """Whether this could be what `new_secret` made, or what is left of it."""
     return isinstance(text, str) and _SECRET.fullmatch(text) is not None
 
 
 def commitment(secret: str) -> str:
-    """What the chain holds of the secret, so that it can't be exchanged unnoticed; says nothing about it."""
+    """What the chain holds of a secret, so that it can't be exchanged unnoticed; says nothing about it."""
     return sha256(secret.encode("ascii")).hexdigest()
-
-
-def mark(secret: str, account: str, version: int, contents: str, group: str = "") -> str:
-    """What the ledger holds of the contents of a version, whose digest is made from private data.
-
-    An HMAC: whoever has a candidate for the data, but not the secret, can't find out whether it is the right one. The
-    version goes into it, so that two marks don't tell either whether two versions hold the same; and the refresh group,
-    unless it is the one without a name.
-
-    Examples:
-        >>> mark("00" * 32, "census", 1, "data") == mark("11" * 32, "census", 1, "data")
-        False
-        >>> mark("00" * 32, "census", 1, "data") == mark("00" * 32, "census", 2, "data")
-        False
-    """
-    parts = [account, str(version), *([group] if group else []), contents]
-    return hmac.new(bytes.fromhex(secret), "\0".join(parts).encode(), sha256).hexdigest()

@@ -140,6 +140,27 @@ def key_path(ledger: str, config: Path | None) -> Path | None:
     return None if config is None else config.absolute().with_suffix(".key")
 
 
+def marks_path(place: File | Server, config: Path | None = None, snapshots: Path | None = None) -> Path | None:
+    """Where the key is by which admitted tables are known again: beside that which signs, or else with the tables.
+
+    Args:
+        place: of the ledger.
+        config: the path of the configuration; None if there is none.
+        snapshots: the folder of the admitted tables; None if nothing says which.
+
+    Examples:
+        >>> marks_path(File(Path("/data/census.ledger"))).name
+        'census.ledger.marks'
+        >>> marks_path(locate("postgresql://localhost/ledger"), Path("/etc/discreet.toml")).name
+        'discreet.marks'
+    """
+    if isinstance(place, File):
+        return place.path.with_name(f"{place.path.name}.marks")
+    if config is not None:
+        return config.absolute().with_suffix(".marks")
+    return None if snapshots is None else snapshots.absolute() / "discreet.marks"
+
+
 # ── Its tables ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 METADATA = MetaData()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from hmac import compare_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -15,6 +14,7 @@ from discreet.ledger.attempts import Attempt, Tried, check_use, tried_under
 from discreet.ledger.declaration import Affordable, Declaration, Standing, checked_name
 from discreet.ledger.failures import Failures
 from discreet.ledger.history import Entry, LookThrough, Vouched, history, own_history, vouched
+from discreet.ledger.marks import MarkKey
 from discreet.ledger.requests import Requests
 from discreet.ledger.row import Kind, Row, Stored, number_of, stored_in, to_body
 from discreet.ledger.signing import Signing
@@ -101,6 +101,7 @@ class Ledger:
         adjacency: Adjacency = ADD_REMOVE,
         units: Mapping[str, str] | None = None,
         failures: int = FAILURES,
+        marks: Path | None = None,
     ) -> Account:
         """The account of a dataset, under this declaration from now on.
 
@@ -114,11 +115,15 @@ class Ledger:
             adjacency: which tables are neighbours. It can't be changed once something was spent.
             units: of the private tables, in words, by their names in lower case. Neither can they.
             failures: how many questions may fail after they were paid for, before the custodian looks.
+            marks: the file with the key by which admitted tables are known again; beside a ledger that is a file, if
+                left out.
 
         Raises:
             InvalidArgument: a name can't be stored, or the adjacency or a unit differs from that of the losses so far.
             LedgerError: the ledger can't be read, or the declaration can't be recorded.
         """
+        from discreet.ledger.database import marks_path
+
         declaration = Declaration(
             budget=budget,
             analysts=dict(analysts or {}),
@@ -126,7 +131,7 @@ class Ledger:
             units=dict(units or {}),
             failures=failures,
         )
-        return Account(self._store, name, declaration)
+        return Account(self._store, name, declaration, marks or marks_path(self._store.location))
 
     def verify(self, *, kept: str | None = None) -> Verification:
         """Check every entry, and every decision in it; see `Verification`.
@@ -163,14 +168,16 @@ class Account:
         store: of the ledger.
         name: of the account.
         declaration: what its owner allows. It is recorded unless it is the one in force; what was spent stays spent.
+        marks: the file with the key by which admitted tables are known again; None where there is no place for it.
     """
 
-    def __init__(self, store: Store, name: str, declaration: Declaration) -> None:
+    def __init__(self, store: Store, name: str, declaration: Declaration, marks: Path | None) -> None:
         """Record the declaration, if it is new."""
         self.name = checked_name(name, "the account's name")
         self._store = store
         self._adjacency = declaration.adjacency
         self._units = declaration.units
+        self._marks = MarkKey(marks)
         self._read: Mapping[int, tuple[Row, Stored]] = {}
         self._attempt: Attempt | None = None
         self._looked = LookThrough(store)
@@ -224,7 +231,7 @@ class Account:
         """Put a new version of a group's tables in force: the account's next number, whatever the tables hold.
 
         Guarantee: the number tells how often tables were admitted, and nothing about them. Of their contents the
-        ledger keeps an HMAC under its own secret, which differs between versions that hold the same.
+        ledger keeps an HMAC, which differs between versions that hold the same, under a key that isn't in it.
 
         Args:
             contents: a digest of what the version holds. Private.
@@ -235,7 +242,8 @@ class Account:
 
         Raises:
             AdmissionConflict: another process has admitted a version of the group since.
-            LedgerError: the ledger can't be written.
+            InvalidArgument: there is no place for the key by which it would be known again.
+            LedgerError: the ledger, or that key, can't be written.
         """
         (admitted,) = self.admit_together([Offered(contents, snapshot=snapshot, after=after, group=group)])
         return admitted
@@ -246,18 +254,18 @@ class Account:
         Raises:
             AdmissionConflict, LedgerError: as for `admit`.
         """
-        return self._store.write(lambda chain: [self._transaction(chain).put_in_force(each) for each in offered])
+        key = self._marks.made()
+        return self._store.write(lambda chain: [self._transaction(chain).put_in_force(each, key) for each in offered])
 
     def holds(self, admitted: Admitted, contents: str) -> bool:
         """Whether a version holds what this digest is of.
 
         Raises:
+            SnapshotMissing: the key isn't at hand by which that is known.
             LedgerError: the ledger can't be read.
         """
-        found = self._store.read(
-            lambda chain: self._transaction(chain).mark(admitted.version, contents, admitted.group)
-        )
-        return compare_digest(found, admitted.mark)
+        key = self._marks.read()
+        return self._store.read(lambda chain: self._transaction(chain).holds(admitted, contents, key))
 
     def stored(self, question: str, version: int) -> Stored | None:
         """The answer released for the same question on the same data version; the first, if there are several.

@@ -16,8 +16,11 @@ from discreet.accounting import Charge
 from discreet.errors import LedgerCorrupt
 from discreet.privacy import Budget
 
-FORMAT = 1
-"""The format of the ledgers this version reads and writes."""
+FORMAT = 2
+"""The format of the ledgers that this version writes: 1 has marks of tables by a secret in the ledger."""
+
+FORMATS = frozenset({1, FORMAT})
+"""Those that it reads. What it writes to gets its own."""
 
 GENESIS = "0" * 64
 """What stands for the hash before the first entry."""
@@ -30,13 +33,14 @@ class Kind(StrEnum):
     """What an entry records."""
 
     OPEN = "open"
-    """The ledger was made: its format, and the hash of its secret."""
+    """The ledger was made: its format, and its name, the hash of a secret."""
 
     BUDGET = "budget"
     """The custodian declared a budget, analysts' shares and the adjacency of an account."""
 
     DATA = "data"
-    """Tables were admitted as a new version; the body names its snapshot, and the newest version of each refresh group.
+    """Tables were admitted as a new version; the body names its snapshot, the key of its mark, and the newest version
+    of each refresh group.
 
     Ledgers of before there were snapshots number here what they saw of some tables. Those numbers stay taken.
     """
@@ -241,6 +245,7 @@ class Stored:
         version: of the data.
         certificate: what was done, as JSON-ready data.
         answer: the answer, as JSON-ready data.
+        hash: of the entry that keeps both.
     """
 
     entry: int
@@ -248,6 +253,7 @@ class Stored:
     version: int
     certificate: dict[str, Any]
     answer: dict[str, Any]
+    hash: str
 
 
 def stored_in(row: Row) -> Stored:
@@ -260,6 +266,7 @@ def stored_in(row: Row) -> Stored:
                 version=version_of(row),
                 certificate=certificate,
                 answer=answer,
+                hash=row.hash,
             )
     raise LedgerCorrupt(f"the answer in entry {row.seq} can't be read")
 

@@ -9,7 +9,6 @@ signature of an answer is none of a head.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import Hint, LedgerCorrupt, LedgerUnavailable
 from discreet.ledger.row import Kind, Row, to_body
 from discreet.ledger.transaction import AccountTransaction
+from discreet.private_files import IS_OPEN, is_open, write_private
 from discreet.results import PublicKey, Signer, signature_of
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from discreet.ledger.store import Store
 
 _BYTES = 32
-_OTHERS = 0o077
-"""The rights of everybody but a file's owner."""
 
 
 class SigningKey:
@@ -67,13 +65,13 @@ class SigningKey:
 
         try:
             with path.open("rb") as file:
-                mode, content = os.fstat(file.fileno()).st_mode, file.read(10_000)
+                opened, content = is_open(file.fileno()), file.read(10_000)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise _unusable(path, f"can't be read: {os.strerror(error.errno or 0)}") from None
-        if os.name == "posix" and mode & _OTHERS:
-            raise _unusable(path, "can be read by others than its owner", "chmod 600, and `discreet key --new`")
+        if opened:
+            raise _unusable(path, IS_OPEN, "chmod 600, and `discreet key --new`")
         try:
             private = load_pem_private_key(content, password=None)
         except (ValueError, TypeError):
@@ -122,21 +120,8 @@ def _write(path: Path, private: Ed25519PrivateKey, *, anew: bool) -> None:
     """
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-    from discreet.ledger.store import link
-
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # which its owner alone can read
-        draft = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-                file.flush()
-                os.fsync(file.fileno())
-            if anew:
-                path.unlink(missing_ok=True)
-            link(draft, path)  # of two processes, one comes first
-        finally:
-            draft.unlink()
+        write_private(path, private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), replacing=anew)
     except OSError as error:
         raise _unusable(path, f"can't be written: {os.strerror(error.errno or 0)}") from None
 

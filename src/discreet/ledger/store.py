@@ -30,6 +30,7 @@ from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 from discreet.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable
 from discreet.ledger.chain import Chain, Head, Walked, begin_chain
 from discreet.ledger.database import ENTRY, LEDGER, METADATA, File, Server, lost_race, missing, typed
+from discreet.private_files import link
 
 _T = TypeVar("_T")
 
@@ -230,6 +231,7 @@ def _connect_to_file() -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA synchronous = EXTRA")
         connection.execute("PRAGMA fullfsync = ON")  # macOS: through the disk's own cache
+        connection.execute("PRAGMA secure_delete = ON")  # of what is written over, nothing stays in the file
     except sqlite3.Error:
         connection.close()
         raise
@@ -324,20 +326,6 @@ def _create_file(file: File, patience: float) -> None:
             f"no ledger can be made at {file}: {os.strerror(error.errno or 0)}",
             hint="its folder must exist, be writable, and lie on a disk that can link files",
         ) from None
-
-
-def link(draft: Path, place: Path) -> None:
-    """Put a finished file in its place, and the place on the disk; where there is one already, that stays."""
-    try:
-        os.link(draft, place)
-    except FileExistsError:  # another process came first
-        return
-    if os.name == "posix":  # elsewhere a folder can't be synced, and needn't be
-        folder = os.open(place.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
 
 def _create_tables(connection: Connection) -> None:

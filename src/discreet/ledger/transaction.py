@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from hmac import compare_digest
 from typing import TYPE_CHECKING, Any, Self
 
 from discreet.accounting import Charge, Filter, Remaining, charge_of, filter_for
@@ -12,9 +13,11 @@ from discreet.errors import (
     AdmissionConflict,
     BudgetExhausted,
     DiscreetError,
+    Hint,
     InvalidArgument,
     LedgerCorrupt,
     LossNotAccepted,
+    SnapshotMissing,
 )
 from discreet.ledger.attempts import check_attempt, is_over, note_attempt
 from discreet.ledger.declaration import (
@@ -32,6 +35,7 @@ from discreet.ledger.declaration import (
     units_in,
 )
 from discreet.ledger.failures import Failures, failures_by
+from discreet.ledger.marks import mark, name_of
 from discreet.ledger.row import (
     Kind,
     Row,
@@ -220,8 +224,12 @@ class AccountTransaction(AccountEntries):
             return None
         return Admitted(version=version_of(row), snapshot=snapshot, mark=row.digest or "", group=group)
 
-    def put_in_force(self, offered: Offered) -> Admitted:
+    def put_in_force(self, offered: Offered, key: bytes) -> Admitted:
         """Put a new version of a group in force.
+
+        Args:
+            offered: what it is.
+            key: of its mark.
 
         Raises:
             AdmissionConflict: another process did so first.
@@ -234,11 +242,12 @@ class AccountTransaction(AccountEntries):
         groups = {**groups, group: version}
         row = self.chain.append(
             Kind.DATA,
-            to_body({"snapshot": snapshot, **({"groups": groups} if set(groups) != {""} else {})}),
+            to_body({"snapshot": snapshot, **({"groups": groups} if set(groups) != {""} else {}), "key": name_of(key)}),
             account=self.account,
-            digest=self.mark(version, offered.contents, group),
+            digest=mark(key, self.account, version, offered.contents, group),
             version=version,
         )
+        self._forget_secret()
         return Admitted(version=version, snapshot=snapshot, mark=row.digest or "", group=group)
 
     def spent(self, analyst: str | None = None) -> Charge:
@@ -414,9 +423,41 @@ class AccountTransaction(AccountEntries):
         row = self._version(version)
         return row is not None and snapshot_of(row) is not None
 
-    def mark(self, version: int, contents: str, group: str) -> str:
-        """What stands in the ledger for the contents of a version."""
-        return self.chain.head.mark(self.account, version, contents, group)
+    def holds(self, admitted: Admitted, contents: str, key: bytes | None) -> bool:
+        """Whether a version holds what this digest is of.
+
+        Raises:
+            SnapshotMissing: the key of its mark isn't at hand.
+        """
+        version, row = admitted.version, self._version(admitted.version)
+        if row is None or snapshot_of(row) is None:
+            return False
+        named = row.content().get("key")
+        if named is None:  # of before there were files with keys
+            key = None if self.chain.head.is_forgotten else bytes.fromhex(self.chain.head.secret)
+        if key is None or (named is not None and named != name_of(key)):
+            raise SnapshotMissing(
+                f"the key isn't at hand by which version {version} of account {self.account!r} is known again",
+                hint=Hint(
+                    "copy it there, from the other server or from a backup; or admit the tables again: refresh()",
+                    cli="copy it there, from the other server or from a backup; or admit the tables again: "
+                    "`discreet admit`",
+                ),
+            )
+        return compare_digest(admitted.mark, mark(key, self.account, version, contents, admitted.group))
+
+    def _forget_secret(self) -> None:
+        """Forget the ledger's own secret, by which marks of before were made, once no version in force has such."""
+        chain = self.chain
+        if chain.head.is_forgotten:
+            return
+        for name in chain.accounts():
+            newest = chain.last(Kind.DATA, account=name)
+            for number in () if newest is None else groups_of(newest).values():
+                row = chain.last(Kind.DATA, account=name, version=number)
+                if row is not None and snapshot_of(row) is not None and "key" not in row.content():
+                    return
+        chain.forget_secret()
 
     def _last_debit(self) -> Row | None:
         """The last debit, of which it is sure that it is the last: its total mustn't look smaller for any damage.

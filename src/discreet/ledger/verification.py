@@ -11,7 +11,7 @@ from discreet.errors import LedgerCorrupt
 from discreet.ledger.access_replay import AccessReplay, MonthReplay, exact_sum
 from discreet.ledger.declaration import Declaration, recorded_in_month
 from discreet.ledger.failures import FailuresReplay
-from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, from_columns, group_of, groups_of, snapshot_of
+from discreet.ledger.row import FORMATS, GENESIS, Kind, Row, from_columns, group_of, groups_of, snapshot_of
 from discreet.ledger.transaction import RESTORED, least_cost
 from discreet.privacy import Budget, MonthlyShare
 
@@ -138,8 +138,8 @@ class _Walk:
         content = row.content()
         if self._entries == 0:
             self._commitment = content.get("secret")
-        if content.get("format") != FORMAT:
-            self._note(row.seq, f"it opens a ledger of format {content.get('format')}, not {FORMAT}")
+        if content.get("format") not in FORMATS:
+            self._note(row.seq, f"it opens a ledger of format {content.get('format')}, which isn't known here")
 
     def _note(self, entry: int, message: str) -> None:
         """Note a problem."""

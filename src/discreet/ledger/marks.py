@@ -1,0 +1,103 @@
+"""Marks: what a ledger holds of the contents of each version, so that another process knows them again, and no more.
+
+A mark is an HMAC. Its key is a file beside the ledger or the configuration, which its owner alone can read, and never
+in the database: whoever has a copy of the ledger, and a guess of the tables, can't find out whether the guess is right.
+Each version names the key of its mark by a hash.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+from hashlib import sha256
+from pathlib import Path
+
+from discreet.errors import Hint, InvalidArgument, LedgerUnavailable
+from discreet.private_files import CLOSE, IS_OPEN, is_open, write_private
+
+_BYTES = 32
+
+
+class MarkKey:
+    """The file with the key of an account's marks.
+
+    Args:
+        path: of the file; None where there is no place for it.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        """Nothing is read yet."""
+        self.path = path
+
+    def read(self) -> bytes | None:
+        """The key; None if there is none.
+
+        Raises:
+            LedgerUnavailable: others can read it, or it can't be read, or is no such key.
+        """
+        if self.path is None:
+            return None
+        try:
+            with self.path.open("rb") as file:
+                opened, content = is_open(file.fileno()), file.read(1000)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._unusable(f"can't be read: {os.strerror(error.errno or 0)}") from None
+        if opened:
+            raise self._unusable(IS_OPEN, CLOSE)
+        if len(content) != _BYTES:
+            raise self._unusable("isn't what was written", "restore it from a copy; or remove it, and admit again")
+        return content
+
+    def made(self) -> bytes:
+        """The key, which is made if there is none.
+
+        Raises:
+            InvalidArgument: there is no place for one.
+            LedgerUnavailable: it can't be written, or used.
+        """
+        from discreet.entropy import fresh_bytes
+
+        if self.path is None:
+            raise InvalidArgument(
+                "nothing says where the key is to be kept by which admitted tables are known again",
+                hint=Hint.of("{snapshots}, a folder that only you can read", snapshots="snapshots").in_file(),
+            )
+        if (found := self.read()) is not None:
+            return found
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_private(self.path, fresh_bytes(_BYTES))
+        except OSError as error:
+            raise self._unusable(f"can't be written: {os.strerror(error.errno or 0)}") from None
+        found = self.read()
+        if found is None:
+            raise self._unusable("can't be written")
+        return found
+
+    def _unusable(self, reason: str, hint: str = "") -> LedgerUnavailable:
+        """The error for the file; never with anything of what is in it."""
+        return LedgerUnavailable(f"the key of marks {self.path} {reason}", hint=hint)
+
+
+def name_of(key: bytes) -> str:
+    """What a version calls the key of its mark; says nothing about it."""
+    return sha256(b"discreet marks\0" + key).hexdigest()
+
+
+def mark(key: bytes, account: str, version: int, contents: str, group: str = "") -> str:
+    """What a ledger holds of the contents of a version, whose digest is made from private data.
+
+    Whoever has a candidate for the data, but not the key, can't find out whether it is the right one. The version goes
+    into it, so that two marks don't tell either whether two versions hold the same; and the refresh group, unless it is
+    the one without a name.
+
+    Examples:
+        >>> mark(bytes(32), "census", 1, "data") == mark(bytes(31) + b"1", "census", 1, "data")
+        False
+        >>> mark(bytes(32), "census", 1, "data") == mark(bytes(32), "census", 2, "data")
+        False
+    """
+    parts = [account, str(version), *([group] if group else []), contents]
+    return hmac.new(key, "\0".join(parts).encode(), sha256).hexdigest()
