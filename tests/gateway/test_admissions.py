@@ -494,4 +494,8 @@ def test_tables_in_memory_leave_nothing_on_the_disk(tmp_path: Path) -> None:
     """But the ledger, and the keys of its account."""
     before = {each.name for each in tmp_path.iterdir()}
     protected(tmp_path, pa.table(people(30)))
-    assert {each.name for each in tmp_path.iterdir()} - before == {"people.ledger", "people.ledger.key", "people.ledger.marks"}
+    assert {each.name for each in tmp_path.iterdir()} - before == {
+        "people.ledger",
+        "people.ledger.key",
+        "people.ledger.marks",
+    }

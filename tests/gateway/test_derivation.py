@@ -263,7 +263,7 @@ def test_the_expected_error_is_that_of_the_noise_it_has(desk: Desk) -> None:
     plan = protected.plan("SELECT region, COUNT(*) AS n, AVG(age) AS a FROM t GROUP BY region", epsilon=1)
     answer = protected.ask(plan)
     assert answer.reused
-    found = protected._index.find(plan, 1)
+    found = protected._index.find(plan, 1, None)
     assert found is not None
     (made,) = found.plans
     for derived, bought in zip(made.expected, plan.expected, strict=True):

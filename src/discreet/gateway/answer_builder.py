@@ -236,15 +236,16 @@ def answered(
     for plan in plans:
         if isinstance(plan, Workload):
             if plan.digest in own:
-                return answers_of(plan, replace(Outcome.stored(plan.bundles, own[plan.digest]), reused=False), signing)
+                found = Outcome.stored(plan.bundles, own[plan.digest], plan.request.analyst)
+                return answers_of(plan, replace(found, reused=False), signing)
             continue
         met: set[str] = set()
         try:
-            found = tuned(plan, lambda step, met=met: _step(step, own, met, find), again)  # type: ignore[misc]  # mypy infers no lambda with a default
+            reached = tuned(plan, lambda step, met=met: _step(step, own, met, find), again)  # type: ignore[misc]  # mypy infers no lambda with a default
         except _Missing:
             continue
         if met == own.keys():
-            return answer_of(found, signing)
+            return answer_of(reached, signing)
     return None
 
 
@@ -256,7 +257,7 @@ def _step(step: Plan, own: Mapping[str, Stored], met: set[str], find: Callable[[
     """
     if step.digest in own:
         met.add(step.digest)
-        return replace(Outcome.stored((step,), own[step.digest]), reused=False)
+        return replace(Outcome.stored((step,), own[step.digest], step.request.analyst), reused=False)
     found = find(step)
     if found is None:
         raise _Missing

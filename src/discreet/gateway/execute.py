@@ -69,7 +69,7 @@ def execute(  # noqa: PLR0913 — the parts that meet here
     current.check()  # before all else: then every question of the account is refused, also one that was answered
     bundles = bundles_of(question)
     version = current.version_for(*(bundles or plans_of(question)))
-    known = index.find(question, version)
+    known = index.find(question, version, analyst)
     if known is not None:
         return known
     for plan in bundles:
@@ -285,7 +285,7 @@ def as_payable(  # noqa: PLR0913 — the parts that meet here
         return question
     profiles = question.profiles if isinstance(question, Plan) else ()
     paid = [index.holds(each, version(each)) for each in profiles] or [
-        index.find(question, version(*bundles_of(question))) is not None
+        index.find(question, version(*bundles_of(question)), analyst) is not None
     ]
     if all(paid):
         return question

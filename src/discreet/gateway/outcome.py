@@ -61,10 +61,26 @@ class Outcome:
     origin: tuple[int, ...] = ()
 
     @classmethod
-    def stored(cls, plans: tuple[Plan, ...], stored: Stored) -> Self:
-        """An outcome of before, for the plans that it was released for."""
+    def stored(cls, plans: tuple[Plan, ...], stored: Stored, analyst: str | None) -> Self:
+        """An outcome of before, for the plans that it was released for, as an analyst may see it."""
         groups = [groups_from_json(part["groups"]) for part in parts_of(stored)]
-        return cls(plans=plans, groups=groups, certificate=stored.certificate, entry=stored.entry, reused=True)
+        return cls(plans=plans, groups=groups, certificate=seen_by(analyst, stored), entry=stored.entry, reused=True)
+
+
+def seen_by(analyst: str | None, stored: Stored) -> Mapping[str, object]:
+    """The certificate of a stored answer as somebody may see it.
+
+    Another analyst sees what was asked in its canonical form, and by which entry of the chain the answer was released,
+    but neither who asked nor in which words: they may hold what is nobody else's affair.
+
+    Args:
+        analyst: who sees it; None for whoever asks without a name, at the machine that holds the ledger.
+        stored: the answer.
+    """
+    if analyst is None or stored.certificate.get("analyst") == analyst:
+        return stored.certificate
+    shown = {name: said for name, said in stored.certificate.items() if name not in {"text", "analyst"}}
+    return {**shown, "hash": stored.hash}
 
 
 def bundles_of(question: Plan | Workload) -> tuple[Plan, ...]:
@@ -224,7 +240,7 @@ class ReuseIndex:
         self._remake = remake
         self._made: OrderedDict[str, Remade | None] = OrderedDict()
 
-    def find(self, question: Plan | Workload, version: int) -> Outcome | None:
+    def find(self, question: Plan | Workload, version: int, analyst: str | None) -> Outcome | None:
         """The stored outcome of a question, or one that follows from others of the same data; None if there is none.
 
         One that public facts alone answer follows from nothing, and is stored nowhere.
@@ -234,16 +250,17 @@ class ReuseIndex:
         Args:
             question: as it is paid for.
             version: of the data.
+            analyst: who asks.
         """
         if question.is_free:
             return _unmeasured(question, version)
         if isinstance(question, Workload):
             stored = self._account.stored(question.digest, version)
-            return None if stored is None else Outcome.stored(question.bundles, stored)
+            return None if stored is None else Outcome.stored(question.bundles, stored, analyst)
         known = self._account.about(reuse_key(question.question.source), version, _MOST_READ, asked=question.digest)
         if known and known[0].question == question.digest:
-            return Outcome.stored((question,), known[0])
-        return None if question.profiles or not known else self._derived(question, version, known)
+            return Outcome.stored((question,), known[0], analyst)
+        return None if question.profiles or not known else self._derived(question, version, known, analyst)
 
     def holds(self, plan: Plan, version: int) -> bool:
         """Whether a question was answered itself, of that version."""
@@ -257,13 +274,13 @@ class ReuseIndex:
         asked = StoredRequest.from_json(stored.answer.get("asked"))
         return asked is None or asked.request.delta is not None
 
-    def _derived(self, plan: Plan, version: int, known: Sequence[Stored]) -> Outcome | None:
+    def _derived(self, plan: Plan, version: int, known: Sequence[Stored], analyst: str | None) -> Outcome | None:
         """The outcome of a question that follows from others."""
         served = list(self._released(plan, known))
         found = derive(plan, [one for _, one in served])
         if found is None:
             return None
-        certificates = {one.entry: stored.certificate for stored, one in served}
+        certificates = {one.entry: seen_by(analyst, stored) for stored, one in served}
         return Outcome(
             plans=(found.plan,),
             groups=[found.groups()],

@@ -352,7 +352,7 @@ class Protected(Accounted):
         signing.load()
         if version is not None:
             plan = as_answered(plan, self._planning, self._index, partial(self._admissions.version_at, version))
-            return self._earlier(plan, version)
+            return self._earlier(plan, version, analyst)
         current = self._admissions.current()
         may_choose = digest is None and not isinstance(question, Plan | Workload)  # else that plan, or nothing
         plan = as_answered(plan, self._planning, self._index, current.version_for, pays=may_choose)
@@ -410,7 +410,11 @@ class Protected(Accounted):
         self.signing.load()
         reached = partial(self._admissions.version_at, tried.version)
         return answered(
-            plans, tried.stored, lambda step: self._index.find(step, reached(step)), self._planning.again, self.signing
+            plans,
+            tried.stored,
+            lambda step: self._index.find(step, reached(step), step.request.analyst),
+            self._planning.again,
+            self.signing,
         )
 
     def warm_up(self, *, reading: bool = False) -> None:
@@ -455,10 +459,10 @@ class Protected(Accounted):
         """The versions of the tables, for the custodian: to admit them with conditions, on a schedule, or on trial."""
         return self._admissions
 
-    def _earlier(self, question: Plan | Workload, version: int) -> Answer | list[Answer]:
+    def _earlier(self, question: Plan | Workload, version: int, analyst: str | None) -> Answer | list[Answer]:
         """What was stored for a version of the tables, or follows from such."""
         reached = self._admissions.version_at(version, *(bundles_of(question) or plans_of(question)))
-        found = self._index.find(question, reached) if reached else None
+        found = self._index.find(question, reached, analyst) if reached else None
         if found is None:
             drafts = (level.draft for plan in plans_of(question) for level in plan.levels)
             public = sorted({scan.table.name for draft in drafts for scan in draft.scans if scan.table.public})

@@ -320,7 +320,8 @@ def contradictions(answer: Answer) -> list[str]:
 
 def _contradictions(found: Mapping[str, Any], answer: Answer) -> Iterator[str]:
     """Each of them."""
-    if not isinstance(found.get("text"), str) or not isinstance(found.get("data_version"), int):
+    is_others = "text" not in found and isinstance(found.get("hash"), str)  # who asked, and how, isn't said then
+    if not (is_others or isinstance(found.get("text"), str)) or not isinstance(found.get("data_version"), int):
         yield "it has no certificate"
         return
     origins = found.get("follows_from") or []
