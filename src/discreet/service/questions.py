@@ -281,7 +281,7 @@ class Questions:
                         hint="ask again once one of them was answered",
                         retry_after=ceil(ticket.attempt.seconds),
                     )
-                self._waiting.put(ticket.subject, ticket)
+                self._waiting.put(ticket.subject, ticket, seconds=ticket.attempt.seconds)
             self._tickets[ticket.id] = ticket
             for each in self._remembered.add(ticket, self._settings.kept):
                 self._keys.release(self._tickets.pop(each.id))

@@ -1,7 +1,7 @@
 """Scheduling: whose turn it is, for a slot and for a process that plans.
 
-Callers take turns, so nobody waits longer because somebody else asks a lot; and each has a share of the processor's
-time for planning.
+Callers have equal shares of a slot's time, so nobody waits longer because somebody else asks a lot; for planning they
+take turns, and each has a share of the processor's time.
 
 Planning is free and looks at public facts alone, so there is nothing to hide in it; but it takes the processor, and
 whoever can keep that busy keeps others from asking.
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from heapq import heappop, heappush
 from math import ceil
 from threading import Condition
 from time import monotonic
@@ -36,49 +37,67 @@ _T = TypeVar("_T")
 
 
 class FairQueue(Generic[_T]):
-    """A queue in which subjects take turns: each has a queue of its own, and one of each is taken in rotation.
+    """A queue in which subjects have equal shares of the time that what they want takes.
+
+    What is put in has a tag: the time that its subject had taken before, and its own. The least tag is next. Who wasn't
+    waiting begins where the queue is, so nobody saves up time by asking nothing. So a question waits for the one that
+    runs, and of each other subject for no more time than its own takes, however much of it there is.
+
+    Source: Golestani (1994), "A self-clocked fair queueing scheme for broadband applications", section 3.
 
     Examples:
         >>> queue = FairQueue()
         >>> for number in (1, 2, 3):
-        ...     queue.put("ann", f"ann's {number}")
-        >>> queue.put("bob", "bob's")
+        ...     queue.put("ann", f"ann's {number}", seconds=60)
+        >>> queue.take()
+        "ann's 1"
+        >>> for number in (1, 2):
+        ...     queue.put("bob", f"bob's {number}", seconds=20)
         >>> [queue.take() for _ in range(4)]
-        ["ann's 1", "bob's", "ann's 2", "ann's 3"]
+        ["bob's 1", "bob's 2", "ann's 2", "ann's 3"]
     """
 
     def __init__(self) -> None:
         """Empty."""
-        self._turns: OrderedDict[str, deque[_T]] = OrderedDict()
+        self._waiting: list[tuple[float, int, _T]] = []
+        self._taken: dict[str, float] = {}
+        self._now, self._number = 0.0, 0
         self._changed = Condition()
         self._is_closed = False
 
-    def put(self, subject: str, item: _T) -> None:
-        """Add what a subject wants done."""
+    def put(self, subject: str, item: _T, *, seconds: float) -> None:
+        """Add what a subject wants done.
+
+        Args:
+            subject: whose it is.
+            item: what is to be done.
+            seconds: for how long it takes its turn.
+        """
         with self._changed:
-            self._turns.setdefault(subject, deque()).append(item)
+            tag = max(self._now, self._taken.get(subject, 0.0)) + seconds
+            self._taken[subject] = tag
+            self._number += 1  # of equal tags, the first to come is next
+            heappush(self._waiting, (tag, self._number, item))
             self._changed.notify()
 
     def __len__(self) -> int:
         """How many wait."""
         with self._changed:
-            return sum(map(len, self._turns.values()))
+            return len(self._waiting)
 
     def wait(self) -> bool:
         """Wait until something is there, and leave it; False once the queue is closed and empty."""
         with self._changed:
-            self._changed.wait_for(lambda: self._turns or self._is_closed)
-            return bool(self._turns)
+            self._changed.wait_for(lambda: self._waiting or self._is_closed)
+            return bool(self._waiting)
 
     def take(self) -> _T | None:
         """The next one, if there is one."""
         with self._changed:
-            if not self._turns:
+            if not self._waiting:
                 return None
-            subject, items = self._turns.popitem(last=False)
-            item = items.popleft()
-            if items:
-                self._turns[subject] = items  # behind the others
+            self._now, _, item = heappop(self._waiting)
+            self._taken = {subject: tag for subject, tag in self._taken.items() if tag > self._now}
             return item
 
     def close(self) -> None:
