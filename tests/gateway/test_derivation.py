@@ -343,7 +343,7 @@ def test_a_stored_answer_that_was_changed_serves_nobody(desk: Desk, change: str)
         old, new = {
             "groups": ('"noisy":{', '"noisy":{"m9":1,'),
             "request": ('"epsilon":"50"', '"epsilon":"99"'),
-            "text": ("SUM(age)", "SUM(day)"),
+            "text": ('"text":[0,', '"text":[1,'),
         }[change]
         assert old in body
         database.execute("UPDATE discreet_entry SET body = ? WHERE kind = 'commit'", (body.replace(old, new),))

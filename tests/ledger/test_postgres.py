@@ -53,7 +53,7 @@ def url(server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     yield server
     key.unlink(missing_ok=True)
     with connected(server) as connection:
-        connection.execute("DROP TABLE IF EXISTS discreet_ledger, discreet_entry, discreet_topic")
+        connection.execute("DROP TABLE IF EXISTS discreet_ledger, discreet_entry, discreet_topic, discreet_large")
 
 
 def test_a_missing_ledger_is_made_only_if_asked(url: str) -> None:
@@ -299,3 +299,25 @@ def test_a_token_is_a_password_by_its_verifier(running: Postgres) -> None:
     for wrong in (other, token[:-1], token.upper(), ""):
         with pytest.raises(psycopg.OperationalError, match="password"):
             psycopg.connect(url, password=wrong or None, passfile="/dev/null")
+
+
+def test_large_answers_lie_in_a_table_of_their_own(url: str) -> None:
+    """Written with their entries; lost or changed, they are damage there as well."""
+    answer = {"parts": [{"key": [number]} for number in range(9000)]}
+    with Ledger.open(url, create=True) as ledger:
+        account = ledger.account("census", Budget(epsilon=3))
+        for question in ("a", "b"):  # with the same content
+            account.commit(ask(account, question), certificate={}, answer=answer)
+        stored = account.stored("a", 1)
+        assert stored is not None
+        assert stored.part("parts") == answer["parts"]
+        assert ledger.verify().holds
+        with connected(url) as connection:
+            ((size,),) = connection.execute("SELECT max(length(body)) FROM discreet_entry").fetchall()
+            assert 50 * size < len(json.dumps(answer))
+            connection.execute("UPDATE discreet_large SET content = 'x'")
+        assert len(ledger.verify().problems) == 2
+        with connected(url) as connection:
+            connection.execute("DELETE FROM discreet_large")
+        with pytest.raises(LedgerCorrupt, match="lost"):
+            stored.part("parts")

@@ -112,7 +112,7 @@ def recorded(question: Plan | Workload, released: Sequence[Sequence[Group]]) -> 
     filtered = frozenset[str].intersection(*(conditions(level.draft) for plan in plans for level in plan.levels))
     return {
         "parts": [{"groups": groups_to_json(groups)} for groups in released],
-        "asked": StoredRequest.of(question).to_json(),
+        "asked": StoredRequest.of(question).to_json(question.text),
         "holds": least(held(level.draft) for plan in plans for level in plan.levels),
         "filters": sorted(filtered),
     }
@@ -120,7 +120,7 @@ def recorded(question: Plan | Workload, released: Sequence[Sequence[Group]]) -> 
 
 def parts_of(stored: Stored) -> Sequence[Mapping[str, Any]]:
     """What was released for each plan; entries of one question have had no list of them."""
-    parts: Sequence[Mapping[str, Any]] = stored.answer.get("parts") or [stored.answer]
+    parts: Sequence[Mapping[str, Any]] = stored.part("parts") or [stored.answer]
     return parts
 
 
@@ -147,24 +147,42 @@ class StoredRequest:
             questions=tuple((each.text, each.dialect) for each in asked), request=question.request, together=together
         )
 
-    def to_json(self) -> dict[str, object]:
-        """What was asked, as JSON-ready data."""
+    def to_json(self, text: str) -> dict[str, object]:
+        """What was asked, as JSON-ready data.
+
+        Args:
+            text: of the debit, in which the text of each question is: where it begins and ends there is all that is
+                said of it.
+        """
+        places, end = list[tuple[int, int]](), 0
+        for each, _ in self.questions:
+            begin = text.index(each.strip(), end)
+            end = begin + len(each.strip())
+            places.append((begin, end))
         return {
-            "questions": [{"text": text, "dialect": dialect} for text, dialect in self.questions],
+            "questions": [
+                {"text": list(place), "dialect": dialect}
+                for place, (_, dialect) in zip(places, self.questions, strict=True)
+            ],
             "request": self.request.to_json(),
             "together": self.together,
         }
 
     @classmethod
-    def from_json(cls, data: Any) -> StoredRequest | None:  # noqa: ANN401 — JSON from the ledger
+    def of_stored(cls, stored: Stored) -> StoredRequest | None:
         """Read back what `to_json` wrote; None for anything else, such as what a later version writes."""
+        data = stored.part("asked")
+
+        def text_of(said: Any) -> str:  # noqa: ANN401 — JSON from the ledger; versions of before wrote the text itself
+            return stored.text[said[0] : said[1]] if isinstance(said, list) else str(said)
+
         try:
             return cls(
-                questions=tuple((str(one["text"]), str(one["dialect"])) for one in data["questions"]),
+                questions=tuple((text_of(one["text"]), str(one["dialect"])) for one in data["questions"]),
                 request=Request.from_json(data["request"]),
                 together=bool(data["together"]),
             )
-        except (TypeError, KeyError, InvalidArgument):
+        except (TypeError, LookupError, InvalidArgument):
             return None
 
 
@@ -271,7 +289,7 @@ class ReuseIndex:
         stored = self._account.stored(digest, version)
         if stored is None:
             return False
-        asked = StoredRequest.from_json(stored.answer.get("asked"))
+        asked = StoredRequest.of_stored(stored)
         return asked is None or asked.request.delta is not None
 
     def _derived(self, plan: Plan, version: int, known: Sequence[Stored], analyst: str | None) -> Outcome | None:
@@ -310,7 +328,7 @@ class ReuseIndex:
     def _asked(self, stored: Stored) -> Remade | None:
         """What an answer was given to, planned again; None if the rules make other plans now."""
         if stored.question not in self._made:
-            asked = StoredRequest.from_json(stored.answer.get("asked"))
+            asked = StoredRequest.of_stored(stored)
             made = None if asked is None else self._remake(asked)
             self._keep(stored.question, made if made is not None and made.digest == stored.question else None)
         return self._made[stored.question]
@@ -336,7 +354,7 @@ def _released(asked: Remade, stored: Stored) -> Iterator[Released]:
 
 def _may_serve(needed: Sequence[tuple[str, float]], filtered: frozenset[str], stored: Stored) -> bool:
     """Whether some part of an answer means what a question needs, errs little enough, and isn't of fewer rows."""
-    holds, filters = stored.answer.get("holds"), stored.answer.get("filters", [])
+    holds, filters = stored.part("holds"), stored.part("filters") or []
     if not isinstance(holds, dict) or not isinstance(filters, list) or not all(each in filtered for each in filters):
         return False
     return any(isinstance(holds.get(meaning), float) and holds[meaning] <= error for meaning, error in needed)

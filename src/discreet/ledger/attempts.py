@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import AskedAlready, KeyReused, NotApproved, Unauthenticated
 from discreet.ledger.requests import RequestState, read_request
-from discreet.ledger.row import Kind, Row, Stored, stored_in, to_body, version_of
+from discreet.ledger.row import Kind, Row, Stored, to_body, version_of
 
 if TYPE_CHECKING:
     from discreet.ledger.declaration import AccountEntries
@@ -159,7 +159,7 @@ def tried_under(transaction: AccountEntries, key: str) -> Tried | None:
         id=rows[0].content().get("attempt", ""),
         plan=rows[0].content().get("plan", ""),
         version=max(version_of(row) for row in rows),
-        stored=[stored_in(row) for row in commits if row is not None],
+        stored=transaction.chain.stored([row for row in commits if row is not None]),
         failed=any(row is not None for row in fails),
         is_open=any(pair == (None, None) for pair in zip(commits, fails, strict=True)),
         is_over=is_over(rows[0], transaction.chain.time()),

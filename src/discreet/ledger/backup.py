@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.accounting import Charge
 from discreet.errors import BudgetError, Hint, InvalidArgument, LedgerCorrupt, LedgerUnavailable
 from discreet.ledger.database import File, locate
+from discreet.ledger.large_answers import LargeFiles
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.row import Kind, number_of, to_body, version_of
 from discreet.ledger.signing import SigningKey, key_of
@@ -62,7 +63,7 @@ class Restored:
 
 
 def back_up(ledger: str, copy: Path, *, key: Path | None = None) -> Verification:
-    """Copy a ledger that is a file, as it is at one moment, while others go on using it.
+    """Copy a ledger that is a file, as it is at one moment, while others go on using it; large answers lie beside it.
 
     Args:
         ledger: its path or URL.
@@ -82,7 +83,9 @@ def back_up(ledger: str, copy: Path, *, key: Path | None = None) -> Verification
     Ledger.open(ledger, create=False).close()  # says what is wrong, if it is no ledger
     with _draft(copy) as draft:
         _copied(place.path, draft)
-        with Ledger.open(draft, create=False) as made:
+        drafted = File(draft, place=copy.absolute())
+        LargeFiles(place.large).copy_to(LargeFiles(drafted.large))  # after it, so that all that it names are there
+        with Ledger(Store(drafted, _PATIENCE)) as made:
             found = made.verify()
         _put(draft, copy)
     if key is not None:
@@ -131,7 +134,9 @@ def restore(
         )
     with _draft(place.path) as draft:
         _copied(copy, draft)
-        restored = _charged(Store(File(draft), _PATIENCE), heads, declared, key)
+        drafted = File(draft, place=place.path)
+        LargeFiles(File(copy.absolute()).large).copy_to(LargeFiles(drafted.large))
+        restored = _charged(Store(drafted, _PATIENCE), heads, declared, key)
         _put(draft, place.path)
     return restored
 

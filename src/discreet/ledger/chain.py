@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import Connection, Select, bindparam, insert, select, update
 
 from discreet.errors import Hint, LedgerCorrupt, LedgerVersion
 from discreet.ledger.database import ENTRY, LEDGER, Topic, note, places
-from discreet.ledger.row import BEGINNING, FORMAT, FORMATS, GENESIS, Kind, Row, to_body
+from discreet.ledger.large_answers import large_in
+from discreet.ledger.row import (
+    BEGINNING,
+    FORMAT,
+    FORMATS,
+    GENESIS,
+    Kind,
+    Row,
+    Stored,
+    number_of,
+    text_of,
+    to_body,
+    version_of,
+)
+from discreet.results import said_in_full
+
+if TYPE_CHECKING:
+    from discreet.ledger.large_answers import Large, LargeFiles, LargeRows
 
 PAGE = 500
 """How many entries are read at a time, so that a long ledger is never in memory as a whole."""
@@ -80,12 +97,15 @@ class Chain:
     Args:
         connection: inside a transaction.
         lock: whether to hold off other writers until its end, where the database hasn't done so already.
+        large: where large parts of answers lie.
         walked: how far it was found whole before, as `check_behind` notes it.
     """
 
-    def __init__(self, connection: Connection, *, lock: bool, walked: Walked | None = None) -> None:
+    def __init__(
+        self, connection: Connection, *, lock: bool, large: LargeFiles | LargeRows, walked: Walked | None = None
+    ) -> None:
         """Take the lock."""
-        self._connection = connection
+        self._connection, self._large = connection, large
         self._time = ""
         self._walked: Walked = {} if walked is None else walked
         self.head = self._begun = self._read_head(lock=lock)
@@ -194,6 +214,49 @@ class Chain:
             rows[row.seq] = row
         ordered = [rows[seq] for seq in found if seq in rows]
         return [row for row in ordered if (row.kind, row.account) == (Kind.COMMIT, account)]
+
+    def keep(self, large: Iterable[Large]) -> None:
+        """Store parts of answers that lie outside, before the entry that names them.
+
+        Raises:
+            LedgerUnavailable: they can't be written.
+        """
+        for each in large:
+            self._large.put(each, self._connection)
+
+    def stored(self, rows: Sequence[Row]) -> list[Stored]:
+        """The answers in commits of one account, each with its debit's text.
+
+        Raises:
+            LedgerCorrupt: one of them, or of their debits, isn't what was written.
+        """
+        if not rows:
+            return []
+        own = select(ENTRY).where(ENTRY.c.account == rows[0].account, ENTRY.c.kind == str(Kind.RESERVE))
+        found = own.where(ENTRY.c.number.in_([row.number for row in rows]))
+        debits = [_checked(Row(**columns)) for columns in self._connection.execute(found).mappings()]
+        texts = {debit.number: text_of(debit) for debit in debits}
+        return [self._stored(row, texts.get(row.number)) for row in rows]
+
+    def _stored(self, row: Row, text: str | None) -> Stored:
+        """The answer in a commit, with the text of its debit."""
+        match row.content():
+            case {"certificate": dict(certificate), "answer": dict(answer)} if text is not None:
+                return Stored(
+                    entry=number_of(row),
+                    question=row.digest or "",
+                    text=text,
+                    version=version_of(row),
+                    certificate=said_in_full(certificate, text),
+                    answer=answer,
+                    large={name: partial(self._read, large) for name, large in large_in(row).items()},
+                    hash=row.hash,
+                )
+        raise LedgerCorrupt(f"the answer in entry {row.seq} can't be read")
+
+    def _read(self, large: Large) -> Any:  # noqa: ANN401 — JSON
+        """A part that lies outside; read outside of any transaction."""
+        return large.read(self._large.get(large))
 
     def page(self, after: int = BEGINNING) -> list[Row]:
         """The next entries after a place in the ledger, of all accounts; unchecked."""

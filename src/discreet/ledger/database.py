@@ -21,6 +21,7 @@ from sqlalchemy import (
     Float,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     String,
@@ -45,10 +46,18 @@ class File:
     Args:
         path: absolute, so that a change of folder doesn't lose it.
         read_only: whether nothing may be written.
+        place: where it will lie once it is finished; None for here.
     """
 
     path: Path
     read_only: bool = False
+    place: Path | None = None
+
+    @property
+    def large(self) -> Path:
+        """The folder beside it, with what is large of answers."""
+        place = self.place or self.path
+        return place.with_name(f"{place.name}.answers")
 
     def __str__(self) -> str:
         """The path, for messages."""
@@ -265,6 +274,30 @@ def places(connection: Connection, *, account: str, version: int, topic: str, mo
     own = {"account": account, "version": version, "topic": topic, "most": most}
     found = [connection.execute(each, own).scalars() for each in (_DEAREST, _NEWEST)]
     return list(dict.fromkeys(seq for each in found for seq in each))
+
+
+LARGE = Table(
+    "discreet_large",
+    MetaData(),
+    Column("hash", String(64), primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+)
+"""Large parts of answers, in a ledger on a server; see `large_answers`."""
+
+
+def put_large(connection: Connection, hash_: str, content: bytes) -> None:
+    """Store a large part under its hash; within the transaction of its entry."""
+    LARGE.create(connection, checkfirst=True)  # ledgers made before there were large parts don't have it
+    if get_large(connection, hash_) is None:
+        connection.execute(insert(LARGE).values(hash=hash_, content=content))
+
+
+def get_large(connection: Connection, hash_: str) -> bytes | None:
+    """What is stored under a hash; None if nothing is."""
+    if not connection.dialect.has_table(connection, LARGE.name):
+        return None
+    content = connection.execute(select(LARGE.c.content).where(LARGE.c.hash == hash_)).scalar()
+    return None if content is None else bytes(content)
 
 
 # ── What it complains of ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from discreet.accounting import Charge
 from discreet.ledger.declaration import Declaration
-from discreet.ledger.row import BEGINNING, GENESIS, Kind, Row, from_columns, group_of
+from discreet.ledger.row import BEGINNING, GENESIS, Kind, Row, from_columns, group_of, text_of
 from discreet.ledger.transaction import least_cost
-from discreet.results import state_in_words
+from discreet.results import said_in_full, state_in_words
 
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain, Head
@@ -164,7 +164,8 @@ def vouched(store: Store, account: str, number: int) -> Vouched | None:
     if debit is None:
         return None
     last = outcomes[0] if outcomes else None
-    proof = None if last is None else last.content().get("certificate")
+    kept = None if last is None else last.content().get("certificate")
+    proof = None if kept is None else said_in_full(kept, text_of(debit))
     return Vouched(
         entry=_entry(debit, State.RESERVED if last is None else _OUTCOMES[last.kind]),
         debit=debit.hash,
@@ -185,7 +186,7 @@ def _problems(debit: Row, outcomes: Sequence[Row], proof: Mapping[str, Any] | No
         return
     said = {"entry": debit.number, "analyst": debit.analyst, "data_version": debit.version}
     yield from (f"its certificate names another {name}" for name, value in said.items() if proof.get(name) != value)
-    if str(proof.get("text")).strip() != str(debit.content().get("text")).strip():
+    if str(proof.get("text")).strip() != text_of(debit).strip():
         yield "its certificate is of another question"
     exact = {name: None if one is None else str(one) for name, one in asdict(cost).items()}
     if proof.get("cost", {}).get("exact") != exact:
@@ -270,7 +271,7 @@ def _text(row: Row) -> str:
         case Kind.LOOK:
             words = f"the custodian looked at failed questions: {', '.join(map(str, content.get('failed', ())))}"
         case _:
-            words = str(content.get("text", ""))
+            words = text_of(row)
     return words
 
 

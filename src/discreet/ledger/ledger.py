@@ -16,12 +16,13 @@ from discreet.ledger.failures import Failures
 from discreet.ledger.history import Entry, LookThrough, Vouched, history, own_history, vouched
 from discreet.ledger.marks import MarkKey
 from discreet.ledger.requests import Requests
-from discreet.ledger.row import Kind, Row, Stored, number_of, stored_in, to_body
+from discreet.ledger.row import Kind, Row, Stored, number_of, to_body
 from discreet.ledger.signing import Signing
 from discreet.ledger.tokens import Tokens
 from discreet.ledger.transaction import AccountTransaction, Admitted, Debit, Offered, Reservation, outcome_body
 from discreet.ledger.verification import Verification, verify
 from discreet.privacy import ADD_REMOVE, FAILURES, Adjacency, Budget, Event
+from discreet.results import said_once
 
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain
@@ -277,10 +278,23 @@ class Account:
         Raises:
             LedgerError: the ledger can't be read.
         """
-        row = self._store.read(
-            lambda chain: self._transaction(chain).first(Kind.COMMIT, digest=question, version=version)
-        )
-        return None if row is None else stored_in(row)
+
+        def look(chain: Chain) -> list[Stored]:
+            row = self._transaction(chain).first(Kind.COMMIT, digest=question, version=version)
+            return [] if row is None else chain.stored([row])
+
+        return next(iter(self._store.read(look)), None)
+
+    def answered(self, question: str) -> bool:
+        """Whether a question was answered, of any data version.
+
+        Args:
+            question: its digest.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+        return self._store.read(lambda chain: self._transaction(chain).last(Kind.COMMIT, digest=question)) is not None
 
     def about(self, topic: str, version: int, most: int, *, asked: str = "") -> list[Stored]:
         """Answers about a topic, of one data version: the dearest, then the newest that aren't among them.
@@ -297,14 +311,18 @@ class Account:
         read = self._read
         checked = {seq: row for seq, (row, _) in read.items()}
 
-        def look(chain: Chain) -> tuple[Row | None, list[Row]]:
+        def look(chain: Chain) -> tuple[list[Stored], dict[int, tuple[Row, Stored]]]:
             own = self._transaction(chain).first(Kind.COMMIT, digest=asked, version=version) if asked else None
-            return own, [] if own else chain.about(self.name, version, topic, most, checked)
+            if own is not None:
+                return chain.stored([own]), {}
+            rows = chain.about(self.name, version, topic, most, checked)
+            new = [row for row in rows if row is not checked.get(row.seq)]
+            anew = dict(zip([row.seq for row in new], chain.stored(new), strict=True))
+            return [], {row.seq: (row, anew[row.seq] if row.seq in anew else read[row.seq][1]) for row in rows}
 
-        own, rows = self._store.read(look)
-        if own is not None:
-            return [stored_in(own)]
-        found = {row.seq: (row, read[row.seq][1] if row is checked.get(row.seq) else stored_in(row)) for row in rows}
+        own, found = self._store.read(look)
+        if own:
+            return own
         self._read = {seq: pair for seq, pair in found.items() if len(pair[0].body) <= _MOST_KEPT}
         return [stored for _, stored in found.values()]
 
@@ -336,7 +354,13 @@ class Account:
         debit = Debit.of(event, question=question, text=text, version=version, analyst=analyst, attempt=self._attempt)
         row = self._store.write(self._ruled(lambda account, declared: account.reserve(declared, debit)))
         return Reservation(
-            entry=number_of(row), question=question, version=version, analyst=analyst, cost=debit.cost, receipt=row.hash
+            entry=number_of(row),
+            question=question,
+            text=text,
+            version=version,
+            analyst=analyst,
+            cost=debit.cost,
+            receipt=row.hash,
         )
 
     def check(self, event: Event, analyst: str | None = None) -> None:
@@ -436,6 +460,9 @@ class Account:
     ) -> Stored:
         """Keep a released answer with its debit. It may be shown only once this has returned.
 
+        What the debit says of the question isn't said again, and parts of the answer of more than 64 Ki characters lie
+        outside of the chain, which holds their hashes.
+
         Args:
             reservation: what paid for it; each has one outcome.
             certificate: what was done, as JSON-ready data.
@@ -449,8 +476,16 @@ class Account:
             InvalidArgument: the reservation isn't open in this account, or the answer isn't JSON.
             LedgerError: the ledger can't be written; the answer must not be shown.
         """
-        body = outcome_body({"certificate": certificate, "answer": answer})
-        return stored_in(self._settle(reservation, Kind.COMMIT, body, topics))
+        body, large = outcome_body(said_once(certificate, reservation.text), answer)
+        known = tuple(topics)  # the transaction may be tried again
+        entry, receipt = reservation.entry, reservation.receipt
+
+        def append(chain: Chain) -> Stored:
+            chain.keep(large)
+            row = self._transaction(chain).settle(Kind.COMMIT, entry, receipt, body, known)
+            return chain.stored([row])[0]
+
+        return self._store.write(append)
 
     def fail(self, reservation: Reservation) -> None:
         """Record that a question got no answer. What was paid for it stays paid.
@@ -459,7 +494,8 @@ class Account:
             InvalidArgument: the reservation isn't open in this account.
             LedgerError: the ledger can't be written. The debit stands without it.
         """
-        self._settle(reservation, Kind.FAIL, to_body({}))
+        entry, receipt = reservation.entry, reservation.receipt
+        self._store.write(lambda chain: self._transaction(chain).settle(Kind.FAIL, entry, receipt, to_body({})))
 
     def spent(self, analyst: str | None = None) -> Charge:
         """What was spent so far, by everyone or by one analyst: answered, failed and unfinished questions alike."""
@@ -544,10 +580,3 @@ class Account:
             return decide(transaction, transaction.in_force(self._adjacency, self._units))
 
         return decided
-
-    def _settle(self, reservation: Reservation, kind: Kind, body: str, topics: Iterable[Topic] = ()) -> Row:
-        """Append the outcome of a reservation."""
-        known = tuple(topics)  # the transaction may be tried again
-        return self._store.write(
-            lambda chain: self._transaction(chain).settle(kind, reservation.entry, reservation.receipt, body, known)
-        )

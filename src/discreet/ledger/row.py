@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from fractions import Fraction
 from hashlib import sha256
@@ -180,7 +180,7 @@ class Row:
         return content
 
 
-_COLUMNS = tuple(field.name for field in fields(Row))
+_COLUMNS = tuple(each.name for each in fields(Row))
 _VALUES: Callable[[Row], tuple[Any, ...]] = attrgetter(*_COLUMNS)
 
 
@@ -242,33 +242,36 @@ class Stored:
     Args:
         entry: the number of the question that paid for it.
         question: its digest.
+        text: of the question, as its debit has it.
         version: of the data.
         certificate: what was done, as JSON-ready data.
-        answer: the answer, as JSON-ready data.
+        answer: the answer, as JSON-ready data, without its large parts.
         hash: of the entry that keeps both.
+        large: reads each of these, by its name.
     """
 
     entry: int
     question: str
+    text: str
     version: int
     certificate: dict[str, Any]
     answer: dict[str, Any]
     hash: str
+    large: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+
+    def part(self, name: str) -> Any:  # noqa: ANN401 — JSON
+        """A part of the answer, wherever it lies; None if it has none of that name.
+
+        Raises:
+            LedgerCorrupt: it is lost, or isn't what was written.
+            LedgerUnavailable: it can't be read.
+        """
+        return self.large[name]() if name in self.large else self.answer.get(name)
 
 
-def stored_in(row: Row) -> Stored:
-    """The answer in a commit."""
-    match row.content():
-        case {"certificate": dict(certificate), "answer": dict(answer)}:
-            return Stored(
-                entry=number_of(row),
-                question=row.digest or "",
-                version=version_of(row),
-                certificate=certificate,
-                answer=answer,
-                hash=row.hash,
-            )
-    raise LedgerCorrupt(f"the answer in entry {row.seq} can't be read")
+def text_of(debit: Row) -> str:
+    """The question's text, as its debit has it."""
+    return str(debit.content().get("text", ""))
 
 
 # ── Charges ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -30,6 +30,7 @@ from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 from discreet.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable
 from discreet.ledger.chain import Chain, Head, Walked, begin_chain
 from discreet.ledger.database import ENTRY, LEDGER, METADATA, File, Server, lost_race, missing, typed
+from discreet.ledger.large_answers import LargeFiles, LargeRows
 from discreet.private_files import link
 
 _T = TypeVar("_T")
@@ -66,6 +67,8 @@ class Store:
         self._inherited: list[Pool] = []
         self.seen: Head | None = None
         self._walked: Walked = {}
+        self.large = LargeFiles(location.large) if isinstance(location, File) else LargeRows(self.plainly)
+        """Where large parts of answers lie."""
 
     def read(self, work: Callable[[Chain], _T], *, anew: bool = False) -> _T:
         """Look at one consistent state of the ledger.
@@ -141,7 +144,7 @@ class Store:
         """One transaction on the chain."""
 
         def on(connection: Connection) -> tuple[_T, Head]:
-            chain = Chain(connection, lock=write, walked=self._walked)
+            chain = Chain(connection, lock=write, large=self.large, walked=self._walked)
             if not anew:
                 self._check_progress(chain.head)
             return work(chain), chain.head

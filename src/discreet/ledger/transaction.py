@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hmac import compare_digest
@@ -35,6 +35,7 @@ from discreet.ledger.declaration import (
     units_in,
 )
 from discreet.ledger.failures import Failures, failures_by
+from discreet.ledger.large_answers import Large, parted
 from discreet.ledger.marks import mark, name_of
 from discreet.ledger.row import (
     Kind,
@@ -106,6 +107,7 @@ class Reservation:
     Args:
         entry: the question's number in its account: 1, 2, 3, …
         question: its digest.
+        text: as it was asked.
         version: of the data it is asked of.
         analyst: who asked.
         cost: what was charged.
@@ -114,6 +116,7 @@ class Reservation:
 
     entry: int
     question: str
+    text: str
     version: int
     analyst: str | None
     cost: Charge
@@ -537,10 +540,12 @@ def _event(row: Row) -> Event:
         raise LedgerCorrupt("its event can't be read") from None
 
 
-def outcome_body(content: Mapping[str, object]) -> str:
-    """The body of an outcome; what is wrong with it isn't said, because that would quote it."""
+def outcome_body(certificate: Mapping[str, object], answer: Mapping[str, object]) -> tuple[str, Sequence[Large]]:
+    """The body of an outcome, and what lies outside of it; what is wrong isn't said, because that would quote it."""
     try:
-        return to_body(content)
+        inside, outside = parted(answer)
+        named = {"outside": {name: each.to_json() for name, each in outside.items()}} if outside else {}
+        return to_body({"certificate": certificate, "answer": inside, **named}), list(outside.values())
     except (TypeError, ValueError, RecursionError):
         pass
     raise InvalidArgument("a certificate and an answer must be JSON-ready, without NaN or infinities")

@@ -11,6 +11,7 @@ from discreet.errors import LedgerCorrupt
 from discreet.ledger.access_replay import AccessReplay, MonthReplay, exact_sum
 from discreet.ledger.declaration import Declaration, recorded_in_month
 from discreet.ledger.failures import FailuresReplay
+from discreet.ledger.large_answers import large_in
 from discreet.ledger.row import FORMATS, GENESIS, Kind, Row, from_columns, group_of, groups_of, snapshot_of
 from discreet.ledger.transaction import RESTORED, least_cost
 from discreet.privacy import Budget, MonthlyShare
@@ -43,8 +44,8 @@ class Verification:
 
     If there are no problems: no entry was changed, left out, added or moved since it was written; every debit is at
     least what its event costs, and every running total at least their sum; no question was admitted over the budget
-    then in force, or over its analyst's share, in all or in a month, or where as many had failed as may; and every
-    outcome belongs to one debit, and none has two.
+    then in force, or over its analyst's share, in all or in a month, or where as many had failed as may; every outcome
+    belongs to one debit, and none has two; and what is large of answers lies where it was put, as it was written.
 
     What no chain can show by itself is that its end was cut off, by someone who also set back the head, or that all
     of it was written anew. Against that, keep `head` elsewhere, and hand it to the next verification.
@@ -80,7 +81,7 @@ def verify(store: Store, kept: str | None) -> Verification:
         if not page:
             return walk.result(head)
         for row in page:
-            walk.step(row)
+            walk.step(row, store)
 
 
 def _page(chain: Chain, walk: _Walk) -> list[Row]:
@@ -100,8 +101,8 @@ class _Walk:
         self._replay = Replay()
         self._problems: list[Problem] = []
 
-    def step(self, row: Row) -> None:
-        """Check the next entry."""
+    def step(self, row: Row, store: Store) -> None:
+        """Check the next entry, and what lies outside of it."""
         if not row.is_sealed:
             self._note(row.seq, "it isn't what was written: its hash doesn't fit")
         if row.seq != self._entries + 1:
@@ -110,6 +111,8 @@ class _Walk:
             self._note(row.seq, "it doesn't follow the entry before it: that isn't the one it was chained to")
         try:
             self._read(row)
+            for large in large_in(row).values() if row.kind == Kind.COMMIT else ():
+                large.check(store.large.get(large))
         except LedgerCorrupt as error:
             self._note(row.seq, error.message)
         self._heads.discard(row.hash)

@@ -21,6 +21,8 @@ from discreet.results.answer_parts import (
     decimal_of,
     entries_in_words,
     prospect,
+    said_in_full,
+    said_once,
     state_in_words,
     with_cut_off,
 )
@@ -59,6 +61,8 @@ __all__ = [
     "heads_in",
     "plain",
     "prospect",
+    "said_in_full",
+    "said_once",
     "signature_of",
     "state_in_words",
     "to_arrow_stream",
