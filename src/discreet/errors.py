@@ -28,6 +28,7 @@
     │   ├── DeltaRequired        groups aren't public and no δ was given to select them
     │   ├── LimitsRequired       a unit may have many rows, and neither declaration nor question says how many count
     │   ├── TooManyGroups        the public keys multiply to more groups than can be answered
+    │   ├── TooManyValues        an answer would release more numbers than a server lets one have
     │   └── Unsupported          SQL that discreet can't bound
     ├── BudgetError              the question is understood but can't be paid for; nothing was charged
     │   ├── BudgetExhausted
@@ -51,6 +52,7 @@
     │   ├── AskedAlready         the same is being asked under this idempotency key
     │   ├── AskedInPart          what it measures first was paid for under this key, and the question itself wasn't
     │   └── TooManyWaiting       the queue is full
+    │       ├── TooMuchAsked     the caller's questions have taken as much of a slot, or of the ledger, as they may
     │       └── TooMuchPlanning  planning has taken as much of the processor as it may for one caller
     ├── ServerError              a server can't be used, or can't be believed
     │   ├── ServerUnreachable    it doesn't answer, or not in time
@@ -237,6 +239,10 @@ class TooManyGroups(QueryError):
     """The public keys multiply to more groups than can be answered."""
 
 
+class TooManyValues(QueryError):
+    """An answer would release more numbers than a server lets one have; one that is stored is given all the same."""
+
+
 class Unsupported(QueryError):
     """SQL that discreet can't bound, or doesn't do."""
 
@@ -355,6 +361,10 @@ class TooManyWaiting(AccessError):
         """Keep when to try again beside the text."""
         super().__init__(message, hint=hint)
         self.retry_after = retry_after
+
+
+class TooMuchAsked(TooManyWaiting):
+    """The caller's questions have taken as much of a slot's time, or of the ledger, as they may in a day."""
 
 
 class TooMuchPlanning(TooManyWaiting):

@@ -245,13 +245,14 @@ def test_what_does_not_end_is_charged_in_full(servers: Servers) -> None:
 
 SPINNING = """
 from time import process_time
+from discreet.service.settings import Share
 from discreet.service.workers import _limited
-with _limited(0.1):
+with _limited(Share(cores=(), memory=1 << 30, planning=0.1), 0, 0):
     pass
 end = process_time() + 0.2
 while process_time() < end:
     pass
-with _limited(0.1):
+with _limited(Share(cores=(), memory=1 << 30, planning=0.1), 0, 0):
     while True:
         pass
 """

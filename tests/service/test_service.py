@@ -182,7 +182,7 @@ def test_another_plan_is_not_carried_out(running: Served) -> None:
     """A slot that plans the question otherwise, for declarations that were changed meanwhile, refuses it unpaid."""
     service, before = running.service, running.states()
     ticket = ticket_of(COUNT, subject="bob", digest="0" * 64, step=STEP, epsilon="1/3", analyst="bob")
-    service._questions._waiting.put("bob", ticket)
+    service._questions._waiting.put("bob", ticket, seconds=STEP)
     assert ticket.wait(120)
     assert ticket.outcome is not None
     assert ticket.outcome["error"]["code"] == PlanChanged.code

@@ -106,7 +106,7 @@ def in_threads() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("_detach", "_limit_memory", "_settle", "keep_quiet"):  # which are about a whole process
             patch.setattr(workers, name, lambda *_: None)
-        patch.setattr(workers, "_limited", nullcontext)
+        patch.setattr(workers, "_limited", lambda *_: nullcontext())
         patch.setattr(os, "nice", lambda _: 0)
         patch.setattr(workers, "CONTEXT", SimpleNamespace(Pipe=Pipe, Process=ThreadWorker))
         yield

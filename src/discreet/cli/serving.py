@@ -31,6 +31,15 @@ _FIRST_DAYS = 90
 Planning: TypeAlias = Annotated[
     float, typer.Option(help="Seconds of processor time a minute for planning one analyst's questions.")
 ]
+MostValues: TypeAlias = Annotated[
+    int, typer.Option("--most-values", min=1, help="How many numbers one answer may release.")
+]
+SlotSeconds: TypeAlias = Annotated[
+    float, typer.Option("--slot-seconds", help="Seconds of a slot a day for one analyst's questions.")
+]
+LedgerBytes: TypeAlias = Annotated[
+    float, typer.Option("--ledger-bytes", help="Bytes a day by which one analyst's questions may grow the ledger.")
+]
 WitnessPlace: TypeAlias = Annotated[
     str, typer.Option("--witness", metavar="PLACE", help="Send signed heads of the ledger to this file or address.")
 ]
@@ -152,6 +161,9 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     slots: Annotated[int, typer.Option(min=1, help="How many questions run at a time, each in its own process.")] = 1,
     planners: Annotated[int, typer.Option(min=1, help="How many processes plan questions.")] = 1,
     planning: Planning = 20.0,
+    most_values: MostValues = 50_000,
+    slot_seconds: SlotSeconds = 21_600.0,
+    ledger_bytes: LedgerBytes = 100_000_000.0,
     base: Annotated[float, typer.Option(help="Seconds that every question has.")] = 1.0,
     scan: Annotated[float, typer.Option(help="Seconds for each time that it reads a table.")] = 1.0,
     rungs: Annotated[
@@ -173,7 +185,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     Ctrl-C, or SIGTERM, stops it gracefully: no more is taken, what was paid for is answered at its time, and it ends
     with 0. A second one ends it at once. The log goes to standard error, a JSON object a line.
     """
-    from discreet.service import OpenID, PlanningLimits, ReleaseTimes, Settings
+    from discreet.service import AskingLimits, OpenID, PlanningLimits, ReleaseTimes, Settings
     from discreet.service.workers import load_ahead
 
     _refuse_nonsense(host, certificate, key, behind_proxy=behind_proxy, slots=slots)
@@ -181,6 +193,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         slots=slots,
         planners=planners,
         planning=PlanningLimits(per_minute=planning),
+        asking=AskingLimits(values=most_values, slot_seconds=slot_seconds, ledger_bytes=ledger_bytes),
         times=ReleaseTimes(base=base, scan=scan, rungs=rungs),
         openid=None if openid is None else OpenID.read(openid),
         witness=witness,

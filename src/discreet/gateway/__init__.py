@@ -13,6 +13,7 @@ from discreet.gateway.declaring import DeclaredTable, table
 from discreet.gateway.opening import admissions_of, create_ledger, inspect, load, protect
 from discreet.gateway.planning import declarations_digest
 from discreet.gateway.protected import Protected
+from discreet.gateway.size import Size
 from discreet.gateway.versions import AdmissionReport
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Admissions",
     "DeclaredTable",
     "Protected",
+    "Size",
     "Workload",
     "admissions_of",
     "cost_of",

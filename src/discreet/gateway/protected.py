@@ -397,6 +397,10 @@ class Protected(Accounted):
         )
         return found
 
+    def was_answered(self, question: Plan | Workload) -> bool:
+        """Whether this was asked and answered before, of any version of the tables. For servers."""
+        return self._account.answered(question.digest)
+
     def retried(self, question: Plan | Workload, tried: Tried) -> Answer | list[Answer] | None:
         """The answer that an attempt of before got; None if there is none, or not yet. It costs nothing. For servers.
 

@@ -1,15 +1,15 @@
 """Servers: what all servers on one ledger count together, so that two of them don't give twice as much.
 
-Slots, questions that wait, and the processor time that planning took. None of it is in the hash chain, because nothing
-rests on it but that nobody is crowded out. On PostgreSQL slots and places in the queue are advisory locks of a session:
-the database lets go of them when the server is gone, however it went, so no clock and no lease is needed. A ledger in
-a file has one server, and a second one is refused.
+Slots, questions that wait, the processor time that planning took, and what was taken of a day's allowance. None of it
+is in the hash chain, because nothing rests on it but that nobody is crowded out. On PostgreSQL slots and places in the
+queue are advisory locks of a session: the database lets go of them when the server is gone, however it went, so no
+clock and no lease is needed. A ledger in a file has one server, and a second one is refused.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -28,6 +28,26 @@ _T = TypeVar("_T")
 
 _MINUTE = 60.0
 """For how many seconds planning time may be saved up."""
+
+DAY = 86_400.0
+"""For how many seconds an allowance may be saved up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a subject may take of something, from when it was taken on a little more each second.
+
+    Args:
+        name: of what.
+        a_day: so much in a day; above 0.
+    """
+
+    name: str
+    a_day: float
+
+    def lasts(self, amount: float) -> float:
+        """For how many seconds an amount is what may be taken."""
+        return amount * DAY / self.a_day
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +96,27 @@ class Servers(Protocol):
         """
         ...
 
+    def take(self, subject: str, allowance: Allowance, amount: float) -> float:
+        """Take so much of an allowance, if so much is left of it; 0, or in how many seconds it will be.
+
+        Args:
+            subject: whose allowance.
+            allowance: of what.
+            amount: at most what there is a day; below 0 to give it back.
+
+        Raises:
+            LedgerUnavailable: the database can't be reached.
+        """
+        ...
+
+    def left(self, subject: str, allowance: Allowance) -> float:
+        """How much is left of an allowance.
+
+        Raises:
+            LedgerUnavailable: the database can't be reached.
+        """
+        ...
+
     def close(self) -> None:
         """Give everything back."""
         ...
@@ -115,6 +156,7 @@ class OneServer:
         self._lock = Lock()
         self._taken: dict[str, set[int]] = {}
         self._until: dict[str, float] = {}
+        self._used: dict[tuple[str, str], float] = {}
         self._descriptor = _locked(file)
 
     @contextmanager
@@ -144,6 +186,23 @@ class OneServer:
             until = max(self._until.get(subject, now), now) + seconds * _MINUTE / per_minute
             self._until[subject] = until
             return max(0.0, until - now - _MINUTE)
+
+    def take(self, subject: str, allowance: Allowance, amount: float) -> float:
+        """See `Servers.take`."""
+        with self._lock:
+            used = self._behind(subject, allowance) + allowance.lasts(amount)
+            if used <= DAY:
+                self._used[subject, allowance.name] = monotonic() + used
+            return max(0.0, used - DAY)
+
+    def left(self, subject: str, allowance: Allowance) -> float:
+        """See `Servers.left`."""
+        with self._lock:
+            return allowance.a_day * (1 - self._behind(subject, allowance) / DAY)
+
+    def _behind(self, subject: str, allowance: Allowance) -> float:
+        """For how many seconds what was taken isn't there again."""
+        return max(0.0, self._used.get((subject, allowance.name), 0.0) - monotonic())
 
     def close(self) -> None:
         """See `Servers.close`."""
@@ -196,6 +255,30 @@ _PLANNED = """
 """Until when what was planned is worked off, by the database's clock; one that was set back blocks nobody for long."""
 
 
+_ALLOWANCES = """
+    CREATE TABLE IF NOT EXISTS discreet_allowance (
+        account varchar(255), subject varchar(255), name varchar(255), until double precision NOT NULL,
+        PRIMARY KEY (account, subject, name)
+    )
+"""
+
+_BEHIND = """
+    SELECT GREATEST(0, LEAST(%(day)s, COALESCE(max(until) - extract(epoch FROM clock_timestamp()), 0)))
+    FROM discreet_allowance WHERE account = %(account)s AND subject = %(subject)s AND name = %(name)s
+"""
+
+_TAKEN = """
+    INSERT INTO discreet_allowance AS known (account, subject, name, until)
+    VALUES (%(account)s, %(subject)s, %(name)s, extract(epoch FROM clock_timestamp()) + %(cost)s)
+    ON CONFLICT (account, subject, name) DO UPDATE SET until = %(cost)s + LEAST(
+        GREATEST(known.until, extract(epoch FROM clock_timestamp())),
+        extract(epoch FROM clock_timestamp()) + %(day)s
+    )
+    WHERE GREATEST(0, known.until - extract(epoch FROM clock_timestamp())) + %(cost)s <= %(day)s
+    RETURNING until
+"""
+"""Until when what was taken isn't there again; nothing is written where too little is left."""
+
 _SETTLED = """
     SELECT set_config(name, value, false) FROM pg_settings JOIN (VALUES
         ('statement_timeout', '0'), ('lock_timeout', '0'), ('idle_session_timeout', '0'),
@@ -233,6 +316,7 @@ class SeveralServers:
         self._session = 0
         self._common = _Line(self._engine, server)
         self._common.do(lambda connection: connection.exec_driver_sql(_TABLE))
+        self._common.do(lambda connection: connection.exec_driver_sql(_ALLOWANCES))
 
     @contextmanager
     def slot(self, number: int) -> Iterator[None]:
@@ -280,6 +364,30 @@ class SeveralServers:
         with self._lock:
             behind = self._common.do(lambda connection: connection.exec_driver_sql(_PLANNED, values).scalar_one())
         return max(0.0, float(behind) - _MINUTE)
+
+    def take(self, subject: str, allowance: Allowance, amount: float) -> float:
+        """See `Servers.take`."""
+        cost = allowance.lasts(amount)
+        values = {"account": self._account, "subject": subject, "name": allowance.name, "cost": cost, "day": DAY}
+
+        def took(connection: Connection) -> float:
+            if connection.exec_driver_sql(_TAKEN, values).first() is not None:
+                return 0.0
+            return max(0.0, self._behind(connection, values) + cost - DAY)
+
+        with self._lock:
+            return self._common.do(took)
+
+    def left(self, subject: str, allowance: Allowance) -> float:
+        """See `Servers.left`."""
+        values = {"account": self._account, "subject": subject, "name": allowance.name, "day": DAY}
+        with self._lock:
+            behind = self._common.do(lambda connection: self._behind(connection, values))
+        return allowance.a_day * (1 - behind / DAY)
+
+    def _behind(self, connection: Connection, values: Mapping[str, object]) -> float:
+        """For how many seconds what was taken isn't there again."""
+        return float(connection.exec_driver_sql(_BEHIND, values).scalar() or 0.0)
 
     def close(self) -> None:
         """See `Servers.close`."""

@@ -10,7 +10,7 @@ from discreet.service.admission_runs import report_to_json
 from discreet.service.openid import OpenID
 from discreet.service.oversight import entry_to_json
 from discreet.service.service import Service
-from discreet.service.settings import PlanningLimits, ReleaseTimes, Settings
+from discreet.service.settings import AskingLimits, PlanningLimits, ReleaseTimes, Settings
 from discreet.service.sign_in import RETURN, Session, Sessions, fresh_name
 from discreet.service.telemetry import METRICS, Event, EventLog, Metrics
 from discreet.service.tickets import Ticket, is_elsewhere, terms_of
@@ -34,6 +34,7 @@ __all__ = [
     "METRICS",
     "RETURN",
     "Action",
+    "AskingLimits",
     "Caller",
     "EncodedAnswer",
     "Event",

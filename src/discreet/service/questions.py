@@ -27,7 +27,7 @@ from discreet.errors import (
 )
 from discreet.gateway import declarations_digest
 from discreet.ledger import Attempt
-from discreet.service.scheduling import FairQueue, Planner, Planners
+from discreet.service.scheduling import Allowances, FairQueue, Planner, Planners
 from discreet.service.settings import Settings, shares
 from discreet.service.telemetry import Metrics
 from discreet.service.tickets import (
@@ -56,6 +56,10 @@ _LOOK = 0.05
 
 _STORING = 30.0
 """How many seconds after its release time a question may take to be stored."""
+
+_SELECTED = 12
+"""Bytes of the ledger for each value of an answer whose groups were selected, of which its plan doesn't know how many
+there are."""
 
 MOST_CHARACTERS = 65_536
 """How long a question may be."""
@@ -87,6 +91,7 @@ class Questions:
         self._settings, self._tables, self._servers, self._metrics = settings, tables, servers, metrics
         self._busy = 0
         self._waiting: FairQueue[Ticket] = FairQueue()
+        self.allowances = Allowances(settings.asking, servers)
         self._tickets: dict[str, Ticket] = {}
         self._remembered = Remembered()
         self._keys = Keys()
@@ -222,7 +227,7 @@ class Questions:
                 raise KeyReused
             ticket.attempt = replace(ticket.attempt, id=tried.id)
         self._check_cost(caller, ticket.attempt, plan)  # before all that is stored
-        job = Job(kind="stored", question=ticket.question, terms=ticket.terms)
+        job = Job(kind="stored", question=ticket.question, terms=ticket.terms, values=ticket.values_to_read)
         found = planner.do(job) if tried is None else again(planner, ticket, tried)
         if not {"answer", "error"} & found.keys():
             self._tables.check_failures()  # rather than once it is its turn
@@ -236,7 +241,14 @@ class Questions:
     ) -> None:
         """Answer a question from what is stored of a version of the tables, for who may ask it."""
         check_ceiling(caller, plan)  # before it is looked up
-        ticket.finish(planner.do(Job(kind="stored", question=ticket.question, terms=ticket.terms, version=version)))
+        job = Job(
+            kind="stored",
+            question=ticket.question,
+            terms=ticket.terms,
+            values=ticket.values_to_read,
+            version=version,
+        )
+        ticket.finish(planner.do(job))
         self._metrics.count("discreet_questions", outcome="stored")
         self._keep(ticket)
 
@@ -269,11 +281,13 @@ class Questions:
         Raises:
             EngineUnavailable: the service was told to stop meanwhile.
             TooManyWaiting: too many of the same caller's wait.
+            TooManyValues, TooMuchAsked, Unsupported: its answer would be too large, or take too much.
         """
         with self._lock:
             if not ticket.is_done:
                 if self.is_stopping:
                     raise stopping()
+                self.allowances.check_values(ticket.values)
                 ticket.place = self._servers.enter(ticket.subject, self._settings.waiting)
                 if ticket.place is None:
                     raise TooManyWaiting(
@@ -281,10 +295,22 @@ class Questions:
                         hint="ask again once one of them was answered",
                         retry_after=ceil(ticket.attempt.seconds),
                     )
+                self._take_allowance(ticket)
                 self._waiting.put(ticket.subject, ticket, seconds=ticket.attempt.seconds)
             self._tickets[ticket.id] = ticket
             for each in self._remembered.add(ticket, self._settings.kept):
                 self._keys.release(self._tickets.pop(each.id))
+
+    def _take_allowance(self, ticket: Ticket) -> None:
+        """Take what a question takes of a slot and of the ledger, or give its place back."""
+        try:
+            self.allowances.take(ticket.subject, ticket.attempt.seconds, ticket.stored)
+        except DiscreetError:
+            if ticket.place is not None:
+                self._servers.leave(ticket.place)
+            raise
+        self._metrics.count("discreet_slot_seconds", by=ticket.attempt.seconds)
+        self._metrics.count("discreet_ledger_bytes", by=ticket.stored)
 
     def _planned(self, planner: Planner, question: str | list[str], terms: Mapping[str, Any]) -> Mapping[str, Any]:
         """A plan, made by a process that can be killed."""
@@ -292,7 +318,8 @@ class Questions:
         if size > MOST_CHARACTERS:
             raise InvalidArgument(f"a question has at most {MOST_CHARACTERS:,} characters, not {size:,}")
         try:
-            plan: Mapping[str, Any] = planner.do(Job(kind="plan", question=question, terms=terms))["plan"]
+            job = Job(kind="plan", question=question, terms=terms, most_values=self._settings.asking.values)
+            plan: Mapping[str, Any] = planner.do(job)["plan"]
         except DiscreetError:
             self._metrics.count("discreet_plans", outcome="refused")
             raise
@@ -350,6 +377,9 @@ class Questions:
         """Let those who wait have what became of a question, and then another one have its place."""
         self._metrics.count("discreet_questions", outcome=kind_of(outcome))
         self._keys.settle(ticket, outcome, self._tables.tried)  # before whoever waits asks again
+        if ticket.values is None and "answer" in outcome:
+            with suppress(LedgerError):
+                self.allowances.note_stored(ticket.subject, outcome["answer"].values * _SELECTED)
         ticket.finish(outcome)
         if ticket.place is not None:
             self._servers.leave(ticket.place)

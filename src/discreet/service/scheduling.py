@@ -23,14 +23,18 @@ from discreet.errors import (
     EngineUnavailable,
     QuestionFailed,
     TooManyWaiting,
+    TooMuchAsked,
     TooMuchPlanning,
     Unsupported,
     from_dict,
 )
+from discreet.ledger import Allowance
+from discreet.service.settings import check_values, in_bytes
+from discreet.service.workers import PATIENCE_TO_READ, SECONDS_TO_READ
 
 if TYPE_CHECKING:
     from discreet.ledger import Servers
-    from discreet.service.settings import PlanningLimits
+    from discreet.service.settings import AskingLimits, PlanningLimits
     from discreet.service.workers import Job, Worker
 
 _T = TypeVar("_T")
@@ -169,6 +173,78 @@ class FairPool(Generic[_T]):
         return first == subject and waiting[0] is own
 
 
+class Allowances:
+    """What the questions of each subject may take in a day: of a slot's time, and of the ledger.
+
+    Guarantee: what a question takes is told by its plan, and is taken before it is paid for; so the refusal tells
+    nothing of any row. It is counted over all servers of the ledger.
+
+    Args:
+        limits: how much that is.
+        servers: by which it is counted.
+    """
+
+    def __init__(self, limits: AskingLimits, servers: Servers) -> None:
+        """Keep the parts."""
+        self._servers, self._limits = servers, limits
+        self._slot = Allowance("slot_seconds", limits.slot_seconds)
+        self._ledger = Allowance("ledger_bytes", limits.ledger_bytes)
+
+    def check_values(self, values: int | None) -> None:
+        """Refuse an answer that releases too many numbers; one whose groups are selected has as many as are.
+
+        Raises:
+            TooManyValues: it does.
+        """
+        check_values(values, self._limits.values)
+
+    def take(self, subject: str, seconds: float, stored: float) -> None:
+        """Take what a question needs.
+
+        Args:
+            subject: whose question it is.
+            seconds: for which it may have a slot.
+            stored: bytes by which the ledger grows.
+
+        Raises:
+            TooMuchAsked: so much isn't left of what the subject may take in a day.
+            Unsupported: the question takes more than that by itself.
+            LedgerUnavailable: it can't be counted.
+        """
+        self._take(subject, self._slot, seconds, "a slot’s time", f"{seconds:,.6g} seconds")
+        try:
+            self._take(subject, self._ledger, stored, "the ledger", in_bytes(stored))
+        except DiscreetError:
+            self._servers.take(subject, self._slot, -seconds)
+            raise
+
+    def note_stored(self, subject: str, stored: float) -> None:
+        """Count what was stored of groups that were selected: as much of it as there is left."""
+        self._servers.take(subject, self._ledger, min(stored, self._servers.left(subject, self._ledger)))
+
+    def left(self, subject: str) -> dict[str, dict[str, float]]:
+        """How much a subject's questions may take in a day, and how much of it is left."""
+        return {
+            each.name: {"a_day": each.a_day, "remaining": round(self._servers.left(subject, each), 3)}
+            for each in (self._slot, self._ledger)
+        }
+
+    def _take(self, subject: str, allowance: Allowance, amount: float, what: str, said: str) -> None:
+        """Take so much of one of them."""
+        if amount > allowance.a_day:
+            raise Unsupported(
+                f"this question takes {said} of {what}, more than yours may take in a day",
+                hint="ask for less at a time",
+            )
+        wait = self._servers.take(subject, allowance, amount)
+        if wait > 0:
+            raise TooMuchAsked(
+                f"this question takes {said} of {what}, more than is left of what yours may take in a day",
+                hint=f"wait {ceil(wait)} seconds, or ask for less; what was asked before is free",
+                retry_after=ceil(wait),
+            )
+
+
 class Planners:
     """The processes that plan, each for one call at a time.
 
@@ -270,7 +346,7 @@ class Planner:
         """What became of a job, whatever it is; a process that didn't bring it to an end is another one afterwards."""
         try:
             self.worker.send(job)
-            message = self.worker.receive(monotonic() + self._limits.patience)
+            message = self.worker.receive(monotonic() + self._limits.patience + job.values * PATIENCE_TO_READ)
         except QuestionFailed:  # no question was asked, so that isn't what failed
             error = self._ended()
         else:
@@ -278,7 +354,7 @@ class Planner:
                 self.took += message[1].get("processor", 0.0)
                 return message[1]
             error = _too_long()
-        self.took += self._limits.seconds  # nobody knows how much it took
+        self.took += self._limits.seconds + job.values * SECONDS_TO_READ  # nobody knows how much it took
         self.worker.restart()
         raise error
 

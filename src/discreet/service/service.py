@@ -209,7 +209,7 @@ class Service(Audited):
             },
         }
         if caller.role is Role.ANALYST and not found["damaged"]:  # else some of it may be in what is damaged
-            found["own"] = self._standing(caller)
+            found["own"] = {**self._standing(caller), **self._questions.allowances.left(caller.subject)}
         return found
 
     def _standing(self, caller: Caller) -> Mapping[str, Any]:

@@ -10,10 +10,10 @@ each step several times, each twice the one before: it ends at the first for whi
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, inf
 from typing import TYPE_CHECKING
 
-from discreet.errors import InvalidArgument, Unsupported
+from discreet.errors import InvalidArgument, TooManyValues, Unsupported
 from discreet.service.openid import OpenID
 from discreet.service.witness import Witness
 from discreet.tables.session import usable_cores, usable_memory
@@ -173,6 +173,56 @@ class PlanningLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AskingLimits:
+    """How much the questions of one subject may take. What is stored is read all the same, and takes none of it.
+
+    Args:
+        values: how many numbers one answer may release.
+        slot_seconds: of a slot's time in a day; so much can be saved up.
+        ledger_bytes: by which the ledger may grow in a day, likewise.
+
+    Raises:
+        InvalidArgument: a number isn't above 0.
+    """
+
+    values: int = 50_000
+    slot_seconds: float = 21_600.0
+    ledger_bytes: float = 100_000_000.0
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        for name in ("values", "slot_seconds", "ledger_bytes"):
+            if not 0 < getattr(self, name) < inf:
+                raise InvalidArgument(f"{name} must be above 0, not {getattr(self, name)}")
+
+
+def check_values(values: int | None, most: int) -> None:
+    """Refuse an answer that releases more numbers than one may.
+
+    Raises:
+        TooManyValues: it does.
+    """
+    if values is not None and values > most:
+        raise TooManyValues(
+            f"this answer would release {values:,} values, and one may release {most:,}",
+            hint="group by fewer or coarser keys",
+        )
+
+
+def in_bytes(number: float) -> str:
+    """A number of bytes, to read.
+
+    Examples:
+        >>> in_bytes(950), in_bytes(3_200), in_bytes(54_126_445)
+        ('950 bytes', '3.2 kB', '54 MB')
+    """
+    for size, name in ((10**6, "MB"), (10**3, "kB")):
+        if number >= size:
+            return f"{number / size:.2g} {name}" if number < 100 * size else f"{number / size:,.0f} {name}"
+    return f"{number:.0f} bytes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How a service is run.
 
@@ -182,6 +232,7 @@ class Settings:
         planners: how many processes plan.
         times: when answers leave.
         planning: how much planning may take.
+        asking: how much the questions of one caller may take.
         waiting: how many questions of one caller may wait or run at a time.
         openid: whose tokens are believed besides those of the ledger; None for nobody's.
         kept: how many questions of one caller are remembered after they are done, to be asked for again; fewer, if
@@ -197,6 +248,7 @@ class Settings:
     planners: int = 1
     times: ReleaseTimes = field(default_factory=ReleaseTimes)
     planning: PlanningLimits = field(default_factory=PlanningLimits)
+    asking: AskingLimits = field(default_factory=AskingLimits)
     waiting: int = 8
     openid: OpenID | None = None
     kept: int = 1000

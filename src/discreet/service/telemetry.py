@@ -16,7 +16,7 @@ import json
 import logging
 import sys
 import threading
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -72,6 +72,10 @@ METRICS: Mapping[str, Described] = MappingProxyType(
         "discreet_slots_busy": Described("gauge", "How many slots are taken, each until the answer's release time."),
         "discreet_questions_waiting": Described("gauge", "Questions that wait for a slot."),
         "discreet_ready": Described("gauge", "1 if questions are taken, 0 if not, as /readyz says."),
+        "discreet_slot_seconds": Described(
+            "counter", "Seconds of slots that questions were given, as their plans say."
+        ),
+        "discreet_ledger_bytes": Described("counter", "Bytes that questions put into the ledger, as their plans say."),
         "discreet_ledger_errors": Described("counter", "Requests that the ledger couldn't serve."),
         "discreet_witness_failures": Described("counter", "Heads that couldn't be sent to the ledger's witness."),
         "discreet_workers_restarted": Described("counter", "Processes that were replaced, at public times."),
@@ -85,12 +89,12 @@ class Metrics:
 
     def __init__(self) -> None:
         """Everything begins at zero."""
-        self._counts: Counter[tuple[str, tuple[str, ...]]] = Counter()
+        self._counts: defaultdict[tuple[str, tuple[str, ...]], float] = defaultdict(float)
         self._read: dict[str, Callable[[], float]] = {}
         self._lock = Lock()
 
-    def count(self, name: str, **labels: str) -> None:
-        """Count one more.
+    def count(self, name: str, by: float = 1, **labels: str) -> None:
+        """Count one more, or so many.
 
         Raises:
             InvalidArgument: there is no such counter, or not with these labels.
@@ -103,7 +107,7 @@ class Metrics:
             if allowed is not None and said not in allowed:
                 raise InvalidArgument(f"{label} of {name} is never {said[:20]!r}")
         with self._lock:
-            self._counts[name, tuple(labels[label] for label in described.labels)] += 1
+            self._counts[name, tuple(labels[label] for label in described.labels)] += by
 
     def watch(self, name: str, read: Callable[[], float]) -> None:
         """Read a metric without labels from now on by calling this.

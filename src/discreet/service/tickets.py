@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from discreet.service.scheduling import Planner
 
 _KEY = re.compile("[!-~](?:[ -~]{0,198}[!-~])?", re.ASCII)
+_SELECTED = 200_000
+"""How many numbers an answer is taken to have whose groups were selected, where it is read again."""
+
 _SETTLED = {AskedAlready.code, QuestionFailed.code}
 
 
@@ -51,6 +54,8 @@ class Ticket:
         step: how many seconds each of its steps has.
         steps: how many it has at the most.
         rungs: at how many times each may end; see `ReleaseTimes`.
+        values: how many numbers its answer releases; None where its groups are selected.
+        stored: by how many bytes the ledger grows, about.
         attempt: in which it is carried out, which says how long that may take; its debits are found again by it.
         place: its own in the queue; None if it didn't have to wait.
         release: when its answer leaves, in UTC, as far as is known, and when it did once it has; None while it waits.
@@ -66,6 +71,8 @@ class Ticket:
     steps: int
     attempt: Attempt
     rungs: int = 1
+    values: int | None = 0
+    stored: int = 0
     place: Place | None = None
     release: datetime | None = None
     outcome: Mapping[str, Any] | None = None
@@ -93,6 +100,8 @@ class Ticket:
             step=plan["step"],
             steps=plan["steps"],
             rungs=plan["rungs"],
+            values=plan["values"],
+            stored=plan["ledger_bytes"],
             attempt=attempt,
         )
 
@@ -101,6 +110,11 @@ class Ticket:
         """Its answer; None if there is none, or not yet."""
         found: EncodedAnswer | None = (self.outcome or {}).get("answer")
         return found
+
+    @property
+    def values_to_read(self) -> int:
+        """For how many numbers there is to be time where its answer is stored."""
+        return _SELECTED if self.values is None else self.values
 
     @property
     def size(self) -> int:
@@ -410,7 +424,12 @@ def again(planner: Planner, ticket: Ticket, tried: Tried) -> Mapping[str, Any]:
     if not tried.failed:
         found = planner.do(
             Job(
-                kind="retry", question=ticket.question, terms=ticket.terms, digest=ticket.digest, attempt=ticket.attempt
+                kind="retry",
+                question=ticket.question,
+                terms=ticket.terms,
+                digest=ticket.digest,
+                attempt=ticket.attempt,
+                values=ticket.values_to_read,
             )
         )
         if "answer" in found:

@@ -29,14 +29,22 @@ from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, PlanChanged, QuestionFailed, Unsupported
-from discreet.service.settings import ReleaseTimes, Share, check_memory, longest, work_in_step
+from discreet.service.settings import (
+    ReleaseTimes,
+    Share,
+    check_memory,
+    check_values,
+    in_bytes,
+    longest,
+    work_in_step,
+)
 from discreet.tables.session import sweep, take_share
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkServerContext, SpawnContext
 
-    from discreet.gateway import Protected, Workload
+    from discreet.gateway import Protected, Size, Workload
     from discreet.ledger import Attempt
     from discreet.query.planner import Plan
     from discreet.results import Answer
@@ -129,6 +137,8 @@ class Job:
         terms: what is offered for it; its analyst is the caller, whatever the question says.
         digest: of the plan that was made for it, if it is to be asked.
         attempt: in which it is asked.
+        values: how many numbers are read, of what is stored: that takes its time, and was paid for.
+        most_values: how many an answer may release that isn't stored; None for any number.
         version: of the tables, whose stored answer is wanted; None for the one in force.
     """
 
@@ -137,7 +147,17 @@ class Job:
     terms: Mapping[str, Any]
     digest: str = ""
     attempt: Attempt | None = None
+    values: int = 0
+    most_values: int | None = None
     version: int | None = None
+
+
+SECONDS_TO_READ, PATIENCE_TO_READ = 0.0004, 0.002
+"""Of processor time, and in all, for each number of a stored answer: five times what it takes to read, sign and write
+one, so that what was paid for is read, however large it is. Whose question it is, it counts as planning of theirs."""
+
+_BYTES_TO_READ = 8192
+"""And of memory."""
 
 
 class Worker:
@@ -264,13 +284,12 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Shar
     with suppress(EOFError, OSError), load(config) as tables:  # if the service is gone, nobody is there to be told
         tables.hold(partial(wait, "held"))
         tables.warm_up(reading=share.planning is None)
-        if share.planning is not None:
-            _limit_memory(share.memory)
+        own = _memory()
         connection.send(("ready", {}))
         while True:
             job: Job = connection.recv()
             begun = process_time()
-            with _limited(share.planning):
+            with _limited(share, own, job.values):
                 done = _done(tables, job, times, share.slot, partial(wait, "planned"))
             if job.kind != "ask":  # what a question took depends on rows, and is nobody's affair
                 done = {**done, "processor": process_time() - begun}
@@ -300,22 +319,38 @@ def keep_quiet() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (1, 1))  # 0 would be no limit for a program that takes cores by a pipe
 
 
-def _limit_memory(more: int) -> None:
-    """Let the process have so many bytes more than it has now, where the system has such a limit."""
+def _memory() -> int:
+    """How many bytes the process has; 0 where the system doesn't say."""
+    with suppress(ImportError, OSError, ValueError):  # not Linux
+        import resource
+
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * resource.getpagesize()
+    return 0
+
+
+def _limit_memory(most: int) -> None:
+    """Let the process have so many bytes, where the system has such a limit."""
     with suppress(ImportError, OSError, ValueError):  # not Linux, or somebody has set a lower limit
         import resource
 
-        own = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_DATA, (own + more, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+        resource.setrlimit(resource.RLIMIT_DATA, (most, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 
 @contextmanager
-def _limited(seconds: float | None) -> Iterator[None]:
-    """Have the system end the process if this takes more processor time: a handler in Python might never be called."""
-    if seconds is None or not hasattr(signal, "setitimer"):
+def _limited(share: Share, own: int, values: int) -> Iterator[None]:
+    """Have the system end the process if a job takes more processor time: a handler in Python might never be called.
+
+    Args:
+        share: of the process.
+        own: how many bytes of memory it had when it was ready.
+        values: how many numbers the job reads, for which it has more.
+    """
+    if share.planning is None or not hasattr(signal, "setitimer"):
         yield
         return
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    if own:
+        _limit_memory(own + share.memory + values * _BYTES_TO_READ)
+    signal.setitimer(signal.ITIMER_PROF, share.planning + values * SECONDS_TO_READ)
     try:
         yield
     finally:
@@ -343,7 +378,7 @@ def _done(
     try:
         match job.kind:
             case "plan":
-                return {"plan": described(tables.plan(job.question, **job.terms), times, memory)}
+                return {"plan": _planned(tables, job, times, memory)}
             case "stored":
                 return _stored(tables, job)
             case "retry":
@@ -363,6 +398,19 @@ def _unplanned(error: Exception) -> DiscreetError:
     if isinstance(error, MemoryError):
         return Unsupported("this question takes too much memory to plan", hint="ask a simpler one")
     return EngineUnavailable("this question can't be planned here", hint="ask otherwise")
+
+
+def _planned(tables: Protected, job: Job, times: ReleaseTimes, memory: int) -> dict[str, Any]:
+    """A plan as an analyst may see it, if its answer isn't too large, or was given before.
+
+    Raises:
+        TooManyValues: it is, and wasn't.
+    """
+    plan = tables.plan(job.question, **job.terms)
+    found = described(plan, times, memory)
+    if job.most_values is not None and not tables.was_answered(plan):
+        check_values(found["values"], job.most_values)
+    return found
 
 
 def _stored(tables: Protected, job: Job) -> Mapping[str, Any]:
@@ -422,7 +470,7 @@ def described(plan: Plan | Workload, times: ReleaseTimes, memory: int) -> dict[s
     Raises:
         Unsupported: one unit could move what it takes too far.
     """
-    from discreet.gateway import cost_of
+    from discreet.gateway import Size, cost_of
     from discreet.query.planner import Plan
 
     expected: list[Any]
@@ -437,19 +485,28 @@ def described(plan: Plan | Workload, times: ReleaseTimes, memory: int) -> dict[s
                 hint="ask for less at a time",
             )
         measured, expected, words, steps = list(plan.bundles), [_expected(each) for each in plan.plans], str(plan), 1
+    size, seconds = Size.of(plan), longest(step, steps, times.rungs)
     return {
         "digest": plan.digest,
         "cost": cost_of(measured).to_json(),
         "expected": expected,
-        "words": words,
+        "words": f"{words}\n{_resources(seconds, size)}",
         "warnings": list(plan.warnings),
         "noise": None if plan.choice is None else str(plan.choice),
         "step": step,
         "steps": steps,
         "rungs": times.rungs,
-        "seconds": longest(step, steps, times.rungs),
+        "seconds": seconds,
         "work": {"seconds": work.seconds, "bytes": work.size},
+        "values": size.values,
+        "ledger_bytes": size.stored,
     }
+
+
+def _resources(seconds: float, size: Size) -> str:
+    """What a question takes beside its cost, in words."""
+    values = "as many values as groups pass" if size.values is None else f"{size.values:,} values"
+    return f"takes     {seconds:,.6g} s of a slot, {in_bytes(size.stored)} of the ledger; {values}"
 
 
 def _expected(plan: Plan) -> list[dict[str, Any]]:
