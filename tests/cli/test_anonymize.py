@@ -135,6 +135,12 @@ def test_texts_that_spreadsheets_obey_are_named_and_left_alone(people: Path, run
     assert "spreadsheet takes for a formula" in " ".join(result.stdout.split())
     assert '"=1+1"' in (people / "out.csv").read_text(encoding="utf-8")
     assert "spreadsheet" not in run("anonymize", "people.csv", "-q", "age", "-o", "other.csv").stdout
+    for_people = run("anonymize", "people.csv", "-o", "safe.csv", "--for-spreadsheets")
+    assert "formula" not in for_people.stdout
+    assert '"\'=1+1"' in (text := (people / "safe.csv").read_text(encoding="utf-8"))
+    assert '"=' not in text
+    run("anonymize", "people.csv", "-o", "safe.parquet", "--for-spreadsheets")
+    assert "=1+1" in pq.read_table(people / "safe.parquet")["disease"].to_pylist()
     assert outcome.formulas(pa.table({"a": ["=1", "+x", "-5", "- 5", "@a", " =b", "a=b", None, "-1.5e3"]})) == 5
 
 

@@ -33,7 +33,9 @@ _TEXT, _OTHERS = 32, 48
 
 @reported
 @options.somewhere
-def budget(*, format_: options.Formatted = options.Format.TABLE, where: options.Where) -> None:
+def budget(
+    *, format_: options.Formatted = options.Format.TABLE, raw: options.Raw = False, where: options.Where
+) -> None:
     """Show the budget, what was spent of it, and what is left: of all together, and of each analyst.
 
     And how many questions failed since the custodian last looked at such. Of a server: of all together, and of whoever
@@ -48,7 +50,7 @@ def budget(*, format_: options.Formatted = options.Format.TABLE, where: options.
         case options.Format.JSON:
             show_json({**everyone.data, "analysts": {one.who: one.data for one in analysts}})
         case options.Format.CSV | options.Format.ARROW:
-            _flat([everyone, *analysts]).show(format_)
+            _flat([everyone, *analysts]).show(format_, raw=raw)
 
 
 def _flat(standings: list[Standing]) -> Sheet:
@@ -60,7 +62,7 @@ def _flat(standings: list[Standing]) -> Sheet:
 
 @reported
 @options.somewhere
-def history(
+def history(  # noqa: PLR0913 — what may be said, each by name
     entry: Annotated[
         int | None, typer.Argument(metavar="ENTRY", min=1, help="Only the entry of this number, as it was asked.")
     ] = None,
@@ -68,6 +70,7 @@ def history(
     full: Annotated[bool, typer.Option("--full", help="Show each question as it was asked, all of it.")] = False,
     last: Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="Only the last so many.")] = None,
     format_: options.Formatted = options.Format.TABLE,
+    raw: options.Raw = False,
     where: options.Where,
 ) -> None:
     """Show what was asked, when, by whom, what it cost, and what became of it.
@@ -80,7 +83,7 @@ def history(
         entries: Sequence[Line] = tables.history()
     shown = _numbered(entries, entry) if entry is not None else entries[-last:] if last else entries
     if format_ is not options.Format.TABLE:
-        _whole(shown).show(format_)
+        _whole(shown).show(format_, raw=raw)
     elif full or entry is not None:
         say("\n\n".join(map(_as_asked, shown)))
     else:

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 @reported
 @options.somewhere
-def tables(*, format_: options.Formatted = options.Format.TABLE, where: options.Where) -> None:
+def tables(
+    *, format_: options.Formatted = options.Format.TABLE, raw: options.Raw = False, where: options.Where
+) -> None:
     """Show what may be asked about: tables, units, limits, columns, bounds and keys, as they are declared.
 
     All of it is public. Nothing is read but the declarations.
@@ -55,7 +57,9 @@ def tables(*, format_: options.Formatted = options.Format.TABLE, where: options.
             show_json(schema)
         case options.Format.CSV | options.Format.ARROW:
             names = ("table", "column", "kind", "nullable", "bounds", "keys")
-            Sheet(names, [[each["name"], *row] for each in schema["tables"] for row in _rows(each)]).show(format_)
+            Sheet(names, [[each["name"], *row] for each in schema["tables"] for row in _rows(each)]).show(
+                format_, raw=raw
+            )
 
 
 @reported
@@ -163,7 +167,7 @@ def create(
 @request.command("list", cls=Command)
 @reported
 @options.somewhere
-def list_(*, format_: options.Formatted = options.Format.TABLE, where: options.Where) -> None:
+def list_(*, format_: options.Formatted = options.Format.TABLE, raw: options.Raw = False, where: options.Where) -> None:
     """Show what analysts asked to be approved: the question, what it costs, what for, and what became of it.
 
     A server shows analysts their own requests.
@@ -173,7 +177,7 @@ def list_(*, format_: options.Formatted = options.Format.TABLE, where: options.W
     refuse_binary_to_screen(format_)
     with where.opened() as tables:
         found = tables.requests() if isinstance(tables, Remote) else tables.requests.all()
-    Sheet(_COLUMNS, [_row(each, format_) for each in found]).show(format_, empty="")
+    Sheet(_COLUMNS, [_row(each, format_) for each in found]).show(format_, empty="", raw=raw)
 
 
 @request.command(cls=Command)

@@ -71,6 +71,7 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
     question: options.Question,
     *,
     format_: options.Formatted = options.Format.TABLE,
+    raw: options.Raw = False,
     where: options.Where,
     version: Version = None,
     approval: Approval = None,
@@ -105,7 +106,7 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
         tables = where.opened()
         plan = tables.plan(question if inner is None else inner, **terms)
     if inner is not None:
-        show_plan(plan, tables, format_)
+        show_plan(plan, tables, format_, raw=raw)
     else:
         if version is None:
             if not yes:
@@ -118,7 +119,7 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
                 if said:
                     left.hint = f"to have its answer, and pay once: --idempotency-key {quote(said['idempotency_key'])}"
                 raise
-        show_answer(answer, of_everyone(tables), format_, terms["confidence"])
+        show_answer(answer, of_everyone(tables), format_, terms["confidence"], raw=raw)
     tables.close()
 
 
@@ -159,6 +160,7 @@ def explain(
     question: options.Question,
     *,
     format_: options.Formatted = options.Format.TABLE,
+    raw: options.Raw = False,
     where: options.Where,
     terms: dict[str, Any],
 ) -> None:
@@ -170,7 +172,7 @@ def explain(
 
     refuse_binary_to_screen(format_)
     with where.opened() as tables:
-        show_plan(tables.plan(explained(question) or question, **terms), tables, format_)
+        show_plan(tables.plan(explained(question) or question, **terms), tables, format_, raw=raw)
 
 
 # ── Plans and answers, shown ──────────────────────────────────────────────────────────────────────────────────────────
@@ -184,7 +186,9 @@ _UNDER = 11
 """The same of the lines under an answer."""
 
 
-def show_plan(plan: Plan | RemotePlan, tables: Protected | Remote, as_format: options.Format) -> None:
+def show_plan(
+    plan: Plan | RemotePlan, tables: Protected | Remote, as_format: options.Format, *, raw: bool = False
+) -> None:
     """Write what a question would cost, the ± to expect, and whether the budget pays for it, to standard output.
 
     As CSV or Arrow: the error to expect of each column.
@@ -203,7 +207,7 @@ def show_plan(plan: Plan | RemotePlan, tables: Protected | Remote, as_format: op
             left, _ = _prospect(plan, tables)
             show_json({**plan.to_dict(), **noise, **left, "expected": expected.records()})
         case options.Format.CSV | options.Format.ARROW:
-            expected.show(as_format)
+            expected.show(as_format, raw=raw)
 
 
 def _prospect(plan: Plan | RemotePlan, tables: Protected | Remote) -> tuple[dict[str, object], list[str]]:
@@ -220,7 +224,9 @@ def _prospect(plan: Plan | RemotePlan, tables: Protected | Remote) -> tuple[dict
     return found.to_dict(), [f"budget    {words}"] if words else []
 
 
-def show_answer(answer: Answer, standing: Standing, as_format: options.Format, confidence: float) -> None:
+def show_answer(
+    answer: Answer, standing: Standing, as_format: options.Format, confidence: float, *, raw: bool = False
+) -> None:
     """Write an answer to standard output.
 
     A table ends with cost, spent and remaining. JSON has `rows`, `intervals`, `cost`, `spent`, `entry`, `reused` and
@@ -233,6 +239,7 @@ def show_answer(answer: Answer, standing: Standing, as_format: options.Format, c
         standing: of the account, for what is spent and left.
         as_format: how to write it.
         confidence: of the intervals, in (0, 1).
+        raw: leave texts in CSV as they are.
     """
     intervals = {name: answer.interval(name, confidence) for name in answer.names}
     match as_format:
@@ -245,7 +252,7 @@ def show_answer(answer: Answer, standing: Standing, as_format: options.Format, c
             show_json({**found, "spent": standing.data["spent"], **data})
         case options.Format.CSV | options.Format.ARROW:
             names, rows = with_ends(answer, confidence)
-            Sheet(tuple(names), rows, {column.name: column.kind for column in answer.columns}).show(as_format)
+            Sheet(tuple(names), rows, {column.name: column.kind for column in answer.columns}).show(as_format, raw=raw)
 
 
 def _show_table(answer: Answer, intervals: dict[str, list[Interval]]) -> None:

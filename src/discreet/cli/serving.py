@@ -107,7 +107,12 @@ def create(  # noqa: PLR0913 — what a token may allow, each by name
 
 @token.command("list", cls=Command)
 @reported
-def list_(*, format_: options.Formatted = options.Format.TABLE, config: options.Config = options.CONFIG) -> None:
+def list_(
+    *,
+    format_: options.Formatted = options.Format.TABLE,
+    raw: options.Raw = False,
+    config: options.Config = options.CONFIG,
+) -> None:
     """Show who may come in: whose tokens there are, what they allow, until when, and which were revoked."""
     from discreet.service.tokens import caller_of
 
@@ -128,7 +133,7 @@ def list_(*, format_: options.Formatted = options.Format.TABLE, config: options.
         for grant, caller in found
     ]
     Sheet(("token", "name", "role", "most_epsilon", "most_rho", "share", "until", "revoked"), rows).show(
-        format_, empty=""
+        format_, empty="", raw=raw
     )
 
 

@@ -35,7 +35,7 @@ from discreet.results.signatures import (
     verify_certificate,
     verify_head,
 )
-from discreet.results.tabular import plain, to_arrow_stream, to_csv, with_ends
+from discreet.results.tabular import no_formula, plain, to_arrow_stream, to_csv, with_ends
 
 __all__ = [
     "Answer",
@@ -59,6 +59,7 @@ __all__ = [
     "decimal_of",
     "entries_in_words",
     "heads_in",
+    "no_formula",
     "plain",
     "prospect",
     "said_in_full",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
@@ -49,18 +49,69 @@ def with_ends(answer: Answer, confidence: Rationalizable | None = None) -> tuple
     return names, list(zip(*columns, strict=True))
 
 
-def to_csv(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def to_csv(names: Sequence[str], rows: Sequence[Sequence[object]], *, raw: bool = False) -> str:
     r"""CSV with a header; NULL is empty, and so is a number that isn't finite.
 
+    Spreadsheets take a cell that begins with `=`, and some others, for a formula, and carry it out. What is in a cell
+    may have been written by whoever was least trusted, so such texts get an apostrophe before them; see `no_formula`.
+
+    Args:
+        names: of the columns.
+        rows: as many values each.
+        raw: leave texts as they are, for programs.
+
     Examples:
-        >>> to_csv(["sex", "n", "n_high"], [["f", 3, float("inf")], [None, 4, 5.5]])
-        'sex,n,n_high\nf,3,\n,4,5.5\n'
+        >>> to_csv(["sex", "n", "n_high"], [["f", -3, float("inf")], [None, 4, 5.5], ["=1+1", 2, 3]])
+        "sex,n,n_high\nf,-3,\n,4,5.5\n'=1+1,2,3\n"
     """
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([plain(value) for value in row] for row in rows)
-    return text.getvalue()
+    written = plain if raw else _for_people
+    return "".join(_line([written(value) for value in row]) for row in (names, *rows))
+
+
+def _line(cells: Sequence[object]) -> str:
+    """Cells as a line of CSV.
+
+    Python's own writer puts no quotes around a carriage return. Where readers take it for the end of a line, what
+    follows it is a cell of its own, and may be a formula.
+    """
+    texts = ["" if cell is None else str(cell) for cell in cells]
+    if texts == [""]:
+        return '""\n'  # an empty line is no row to readers
+    quoted = (f'"{text.replace(_QUOTE, 2 * _QUOTE)}"' if _QUOTED.search(text) else text for text in texts)
+    return ",".join(quoted) + "\n"
+
+
+def _for_people(value: object) -> Any:  # noqa: ANN401 — as `plain`
+    """A cell that no spreadsheet carries out; numbers and dates stay what they are."""
+    cell = plain(value)
+    return no_formula(cell) if isinstance(cell, str) else cell
+
+
+def no_formula(text: str) -> str:
+    """A text that no spreadsheet takes for a formula: one that it would, with an apostrophe before it.
+
+    Those are texts that begin with `=`, `+`, `-` or `@`, in whatever width, behind spaces and signs that aren't seen or
+    not; and with a tab or the end of a line.
+
+    Source: OWASP, "CSV Injection".
+
+    Examples:
+        >>> no_formula("=1+1"), no_formula(" -1"), no_formula("＝1"), no_formula("a=1")
+        ("'=1+1", "' -1", "'＝1", 'a=1')
+    """
+    if text[:1] in _FORMULAS | _ENDS:
+        return f"'{text}"
+    for sign in text:
+        if not sign.isspace() and unicodedata.category(sign)[0] != "C":
+            return f"'{text}" if unicodedata.normalize("NFKC", sign) in _FORMULAS else text
+    return text
+
+
+_QUOTE = '"'
+_QUOTED = re.compile(r'[",\r\n]')
+
+_FORMULAS = frozenset("=+-@")
+_ENDS = frozenset("\t\r\n")
 
 
 def to_arrow_stream(

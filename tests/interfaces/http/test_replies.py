@@ -158,3 +158,17 @@ def test_how_many_more_like_this_follows_from_what_the_budget_says(client: TestC
         assert plan["remaining_like_this"] == (total - spent) // Fraction(epsilon)
     free = client.post("/v1/plans", json={"question": "SELECT COUNT(*) AS n FROM people WHERE 1 = 0", "epsilon": 1})
     assert free.json()["remaining_like_this"] is None
+
+
+def test_a_name_that_is_a_formula_is_none_where_people_open_it(client: TestClient) -> None:
+    """A header of CSV has an apostrophe before it, and with `raw` it hasn't; JSON and Arrow are for programs."""
+    name = "=cmd|' /C calc'!A0"
+    first = answered(client, "/v1/answers", {"question": f'SELECT COUNT(*) AS "{name}" FROM people'})
+    assert list(first.json()["columns"]) == [name]
+    place = first.headers["Location"]
+    for more, header in (("", f"'{name}"), ("?raw=false", f"'{name}"), ("?raw=true", name)):
+        text = client.get(place + more, headers={"Accept": CSV}).text
+        assert next(csv.reader(io.StringIO(text)))[0] == header
+    stream = client.get(place, headers={"Accept": ARROW}).content
+    assert pa.ipc.open_stream(stream).schema.names[0] == name
+    assert client.get(f"{place}?raw=maybe", headers={"Accept": CSV}).status_code == 422

@@ -70,6 +70,10 @@ Report: TypeAlias = Annotated[
     Path | None, typer.Option("--report", metavar="FILE", help="Write a report on it: .html or .json.")
 ]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
+ForSpreadsheets: TypeAlias = Annotated[
+    bool,
+    typer.Option("--for-spreadsheets", help="In CSV, put ' before texts that a spreadsheet takes for formulas."),
+]
 Keep: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMNS", help="What stays as it is, since nobody knows a person by it, by commas."),
@@ -153,6 +157,7 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     output: Output = None,
     report: Report = None,
     force: Force = False,
+    for_spreadsheets: ForSpreadsheets = False,
     quasi_identifying: tables.QuasiIdentifying = None,
     sensitive: tables.Sensitive = None,
     identifying: tables.Identifying = None,
@@ -201,8 +206,9 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     choices.require_possible(records, roles.sensitive)
     with working("searching"):
         outcome = made(records, roles, choices, whose)
+        outcome = replace(outcome, formulas=0) if for_spreadsheets else outcome
     with working("writing"):
-        save(outcome, output, report, name=file.name)
+        save(outcome, output, report, name=file.name, for_spreadsheets=for_spreadsheets)
     if format_ is options.TextFormat.JSON:
         show_json(outcome.to_dict())
     else:

@@ -7,11 +7,13 @@ what that is worth.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.cli.anonymize.choices import Choices, Roles
+from discreet.results import no_formula
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,8 +24,7 @@ if TYPE_CHECKING:
     from discreet.anonymity.risk.disclosure import Exposure, Reidentification
     from discreet.anonymity.words import Noun
 
-_FORMULA = r"^\s*[=+\-@]"
-_NUMBER = r"^\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?%?\s*$"
+_NUMBER = re.compile(r"[ ]*[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?%?[ ]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +74,7 @@ class Outcome:
         shown: how each quasi-identifier is shown.
         threats: what attackers can do.
         at_risk: what is still at risk in the release, the gravest first; in sentences.
-        formulas: how many cells a spreadsheet would take for formulas.
+        formulas: how many cells a spreadsheet would take for formulas, where they are left as they are.
     """
 
     release: Anonymized
@@ -181,16 +182,25 @@ def formulas(table: pa.Table) -> int:
         1
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     found = 0
     for column in table.columns:
-        values = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-            begins = pc.match_substring_regex(values, _FORMULA)
-            number = pc.match_substring_regex(values, _NUMBER)
-            found += int(pc.sum(pc.and_not(begins, number)).as_py() or 0)
+        if pa.types.is_dictionary(column.type) or is_text(column.type):
+            counted = column.value_counts().to_pylist()
+            found += sum(each["counts"] for each in counted if is_formula(each["values"]))
     return found
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds texts."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def is_formula(value: object) -> bool:
+    """Whether a spreadsheet would take a cell for a formula; a number that is written as text is one to it as well."""
+    return isinstance(value, str) and no_formula(value) != value and _NUMBER.fullmatch(value) is None
 
 
 def attacked(table: Records, release: Anonymized, roles: Roles) -> tuple[tuple[Threat, ...], tuple[str, ...]]:

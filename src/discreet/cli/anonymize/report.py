@@ -10,13 +10,13 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from discreet.cli.anonymize.outcome import Outcome, Shown, Threat
+from discreet.cli.anonymize.outcome import Outcome, Shown, Threat, is_formula, is_text
 from discreet.cli.common import reports, screen
 from discreet.cli.common.reports import Write, refuse_to_replace, write_all
 from discreet.cli.common.screen import number_of, say
 from discreet.errors import InvalidArgument
 from discreet.printable import printable
-from discreet.results import plain
+from discreet.results import no_formula, plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -175,7 +175,7 @@ def warning(formulas: int) -> str:
     cells = number_of(formulas, "cell begins", "cells begin")
     return (
         f"{cells} with =, +, - or @, which a spreadsheet takes for a formula; they are written as they are, so import "
-        "the file with its columns as text"
+        "the file with its columns as text, or write it with --for-spreadsheets"
     )
 
 
@@ -253,7 +253,7 @@ def check(read: Sequence[Path], output: Path | None, report: Path | None, *, for
             refuse_to_replace(path, force=force, read=read, endings=endings)
 
 
-def save(outcome: Outcome, output: Path | None, report: Path | None, *, name: str) -> None:
+def save(outcome: Outcome, output: Path | None, report: Path | None, *, name: str, for_spreadsheets: bool) -> None:
     """Write the release and the report: both once both are complete, or neither.
 
     Raises:
@@ -261,7 +261,9 @@ def save(outcome: Outcome, output: Path | None, report: Path | None, *, name: st
     """
     files: dict[Path, Write] = {}
     if output is not None:
-        files[output] = lambda draft: _write_table(outcome.release.table, draft)
+        is_read = for_spreadsheets and output.suffix.lower() == ".csv"
+        table = _without_formulas(_plain(outcome.release.table)) if is_read else outcome.release.table
+        files[output] = lambda draft: _write_table(table, draft)
     if report is not None:
         files[report] = lambda draft: draft.write_text(_report(outcome, draft.suffix.lower(), name), encoding="utf-8")
     write_all(files)
@@ -294,6 +296,21 @@ def _plain(table: pa.Table) -> pa.Table:
 
     kinds = [field.type.value_type if pa.types.is_dictionary(field.type) else field.type for field in table.schema]
     return table.cast(pa.schema(list(zip(table.column_names, kinds, strict=True))))
+
+
+def _without_formulas(table: pa.Table) -> pa.Table:
+    """The table without texts that a spreadsheet takes for formulas; all else is what it was."""
+    import pyarrow as pa
+
+    columns = []
+    for column in table.columns:
+        if is_text(column.type):
+            coded = column.combine_chunks().dictionary_encode()
+            texts = [no_formula(text) if is_formula(text) else text for text in coded.dictionary.to_pylist()]
+            columns.append(pa.array(texts, column.type).take(coded.indices))
+        else:
+            columns.append(column)
+    return pa.table(columns, names=[no_formula(name) for name in table.column_names])
 
 
 def _report(outcome: Outcome, ending: str, name: str) -> str:

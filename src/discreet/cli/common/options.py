@@ -75,6 +75,10 @@ PublicKeyOption: TypeAlias = Annotated[
     ),
 ]
 Formatted: TypeAlias = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
+Raw: TypeAlias = Annotated[
+    bool,
+    typer.Option("--raw", help="In CSV, put no ' before texts that a spreadsheet takes for formulas; for programs."),
+]
 
 
 def _read(question: str) -> str:

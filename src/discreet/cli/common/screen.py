@@ -215,12 +215,13 @@ class Sheet:
         """Row by row, each value by its column's name."""
         return [dict(zip(self.names, row, strict=True)) for row in self.rows]
 
-    def show(self, as_format: Format, empty: str = "NULL") -> None:
+    def show(self, as_format: Format, empty: str = "NULL", *, raw: bool = False) -> None:
         """Write the sheet to standard output: as a table, a JSON list of objects, CSV, or an Arrow stream.
 
         Args:
             as_format: which of them.
             empty: what a table has where there is no value.
+            raw: leave texts in CSV as they are, also those that a spreadsheet takes for formulas.
         """
         match as_format:
             case Format.TABLE:
@@ -231,7 +232,7 @@ class Sheet:
             case Format.CSV:
                 from discreet.results import to_csv
 
-                sys.stdout.write(to_csv(self.names, self.rows))
+                sys.stdout.write(to_csv(self.names, self.rows, raw=raw))
             case Format.ARROW:
                 from discreet.results import to_arrow_stream
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
-from fastapi import Depends, Header, Request, Response
+from fastapi import Depends, Header, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -311,6 +311,8 @@ def described(
 
 JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
 
+RAW_CSV = f"{CSV}; raw"
+"""CSV for programs: nothing stands before texts that a spreadsheet takes for formulas. It leaves as CSV."""
 
 _PATIENCE = 3600.0
 """How many seconds a reply waits for its answer at the most; it can be fetched later by its own address."""
@@ -354,9 +356,21 @@ def _quality(accept: str, media: str) -> float:
     return next((ranges[name] for name in (media, wider, "*/*") if name in ranges), 0.0)
 
 
-def _wanted(accept: Annotated[str, Header(description="JSON, CSV or an Arrow stream.")] = "") -> str:
-    """In which media type the answer to one question is wanted."""
-    return chosen(accept, (JSON, CSV, ARROW))
+Raw = Annotated[
+    bool, Query(description="In CSV, put no ' before texts that a spreadsheet takes for formulas; for programs.")
+]
+
+
+def _wanted(
+    *, accept: Annotated[str, Header(description="JSON, CSV or an Arrow stream.")] = "", raw: Raw = False
+) -> str:
+    """In which form the answer to one question is wanted."""
+    return as_said(chosen(accept, (JSON, CSV, ARROW)), raw=raw)
+
+
+def as_said(media: str, *, raw: bool) -> str:
+    """A media type, as it is written for programs or for people."""
+    return RAW_CSV if raw and media == CSV else media
 
 
 Wanted = Annotated[str, Depends(_wanted)]
@@ -368,7 +382,7 @@ def _written(name: str, answer: EncodedAnswer, media: str, headers: Mapping[str,
     Args:
         name: of its question.
         answer: to it.
-        media: its media type.
+        media: its media type, or `RAW_CSV`.
         headers: of the reply.
     """
     if media == JSON:
@@ -377,8 +391,10 @@ def _written(name: str, answer: EncodedAnswer, media: str, headers: Mapping[str,
     read = Answer.from_json(answer.read())
     names, rows = with_ends(read)
     kinds = {column.name: column.kind for column in read.columns}
-    content = to_csv(names, rows).encode() if media == CSV else to_arrow_stream(names, rows, kinds)
-    ending = "csv" if media == CSV else "arrow"
+    if media == ARROW:
+        content, ending = to_arrow_stream(names, rows, kinds), "arrow"
+    else:
+        content, ending, media = to_csv(names, rows, raw=media == RAW_CSV).encode(), "csv", CSV
     attached = {**headers, "Content-Disposition": f'attachment; filename="answer.{ending}"'}
     return Response(content, 200, {**attached, "X-Content-Type-Options": "nosniff"}, media)
 

@@ -20,10 +20,12 @@ from discreet.interfaces.http.messages import (
     Bound,
     Denying,
     Issuing,
+    Raw,
     Requested,
     Serving,
     Wanted,
     Who,
+    as_said,
     chosen,
     described,
     problems,
@@ -94,16 +96,19 @@ async def answer(  # noqa: PLR0913 — what a request may say, each by name
 
 @QUESTIONS.get("/v1/answers/{name}", responses={**problems(402, 404, 406, 422, 500), **_LATER, **_FORMATS})
 def answered(
+    *,
     name: str,
     service: Serving,
     who: Who,
     accept: Annotated[str, Header(description="As for asking.")] = "",
+    raw: Raw = False,
 ) -> Response:
     """An answer that was asked for, if it is there; so of the answers to a workload."""
     ticket = service.ticket(who, name)
     if ticket is None:
         return described(404, "not_found", "there is no such question of yours")
-    return reply(ticket, chosen(accept, (JSON, CSV, ARROW) if isinstance(ticket.question, str) else (JSON,)))
+    media = chosen(accept, (JSON, CSV, ARROW) if isinstance(ticket.question, str) else (JSON,))
+    return reply(ticket, as_said(media, raw=raw))
 
 
 @QUESTIONS.post("/v1/workloads/plans", responses=_PLANNED, response_description=_PLAN)
