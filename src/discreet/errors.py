@@ -50,6 +50,7 @@
     │   ├── PlanChanged          its plan isn't the one that was named
     │   ├── KeyReused            the idempotency key was used for something else
     │   ├── AskedAlready         the same is being asked under this idempotency key
+    │   ├── ProviderBusy         as many wait for the identity provider as may
     │   ├── AskedInPart          what it measures first was paid for under this key, and the question itself wasn't
     │   └── TooManyWaiting       the queue is full
     │       ├── TooMuchAsked     the caller's questions have taken as much of a slot, or of the ledger, as they may
@@ -350,6 +351,16 @@ class AskedInPart(AccessError):
     """What a question measures first was paid for under this idempotency key; it was refused then, or never asked."""
 
     code = "asked_in_part"
+
+
+class ProviderBusy(AccessError):
+    """As many wait for the identity provider as may at a time; nobody was asked who this is."""
+
+    retry_after = 1
+
+    def __init__(self, message: str = "as many people sign in at the provider as may at a time") -> None:
+        """The same for all; it says nothing of who they are."""
+        super().__init__(message, hint="try again in a moment")
 
 
 class TooManyWaiting(AccessError):

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from joserfc import jwt
 from joserfc.jwk import ECKey
+from joserfc.jws import JWSRegistry
 
 from discreet.service import OpenID
 
@@ -37,6 +38,7 @@ class Provider:
         key: that signs.
         reply: of the token endpoint, in place of a good one: status and body.
         who: is signed in.
+        twice: which part of ID tokens says something twice: "claims" or "header"; empty for neither.
         codes: that were given, with what was asked.
         exchanged: codes that somebody came with.
     """
@@ -48,6 +50,7 @@ class Provider:
     key: Any = field(default_factory=lambda: KEY)
     reply: tuple[int, bytes] | None = None
     who: str = "ann"
+    twice: str = ""
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
     exchanged: list[str] = field(default_factory=list)
 
@@ -122,8 +125,19 @@ name = "the agency <b>"
             "roles": ["statistics"],
         }
         said = {name: value for name, value in (claims | self.said).items() if value is not None}
-        token = jwt.encode({"alg": "ES256", "kid": "ec"}, said, self.key, ["ES256"])
+        token = (
+            self._doubled(said) if self.twice else jwt.encode({"alg": "ES256", "kid": "ec"}, said, self.key, ["ES256"])
+        )
         return 200, json.dumps({"id_token": token, "access_token": "x", "token_type": "Bearer"}).encode()
+
+    def _doubled(self, said: dict[str, Any]) -> str:
+        """An ID token, rightly signed, of which one part says something twice, the second time as it should be."""
+        first = {"header": '"kid": "other", ', "claims": '"sub": "eve", '}[self.twice]
+        parts = {"header": json.dumps({"alg": "ES256", "kid": "ec"}), "claims": json.dumps(said)}
+        parts[self.twice] = f"{{{first}{parts[self.twice][1:]}"
+        signed = ".".join(urlsafe_b64encode(part.encode()).decode().rstrip("=") for part in parts.values())
+        signature = JWSRegistry.algorithms["ES256"].sign(signed.encode(), self.key)
+        return f"{signed}.{urlsafe_b64encode(signature).decode().rstrip('=')}"
 
 
 @contextmanager

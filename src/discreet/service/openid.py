@@ -6,7 +6,6 @@ own header chooses among these by `alg` and `kid`, and nothing else: keys that i
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from base64 import urlsafe_b64decode
@@ -14,17 +13,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from functools import partial
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Semaphore
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.request import build_opener
 
-from discreet.errors import ConfigError, Forbidden, InvalidArgument, Unauthenticated
+from discreet.errors import ConfigError, Forbidden, InvalidArgument, ProviderBusy, Unauthenticated
 from discreet.exact.rational import positive
-from discreet.service.sign_in import NoRedirects, SignIn, checked_address
+from discreet.service.sign_in import MOST_ASKING, NoRedirects, SignIn, checked_address, one_of, strict_json
 from discreet.service.tokens import Caller, Role, role_of
 
 if TYPE_CHECKING:
@@ -193,14 +193,15 @@ class OpenID:
         if len(text) > _MOST_CHARACTERS or not _TOKEN.fullmatch(text):
             raise ValueError
         first = text.partition(".")[0]
-        header = json.loads(urlsafe_b64decode(first + "=" * (-len(first) % 4)))
+        header = strict_json(_decoded(first))
         kind = _text(header.get("typ", ""))
         if header["alg"] not in self.algorithms or header.keys() & _BROUGHT or kind.lower() not in _TYPES:
             raise ValueError
         key = self.keys.find(header.get("kid"))
         if key.get("alg") not in {None, header["alg"]} or key.get("use") not in {None, "sig"}:
             raise ValueError
-        claims: Mapping[str, Any] = jwt.decode(text, key, algorithms=[header["alg"]]).claims
+        jwt.decode(text, key, algorithms=[header["alg"]])  # what the signature is worth; what it says is read strictly
+        claims: Mapping[str, Any] = strict_json(_decoded(text.split(".")[1]))
         return claims
 
     def _checked(self, claims: Mapping[str, Any], expected: Mapping[str, str]) -> float:
@@ -253,6 +254,7 @@ class ProviderKeys:
     _read: float = -_STALE
     _tried: float = -_STALE
     _lock: Lock = field(default_factory=Lock)
+    _asking: Semaphore = field(default_factory=partial(Semaphore, MOST_ASKING))
 
     @classmethod
     def at(cls, location: str, folder: Path) -> ProviderKeys:
@@ -270,16 +272,26 @@ class ProviderKeys:
 
         Raises:
             LookupError: there is none, or they can't be had.
+            ProviderBusy: too many wait for them to be fetched already.
         """
-        with self._lock:
-            found = self._found(name) if monotonic() - self._read < _FRESH else None
-            if found is None and monotonic() - self._tried >= _AGAIN:
-                self._fetch()
-            if found is None and monotonic() - self._read < _STALE:
-                found = self._found(name)
+        found = self._found(name) if monotonic() - self._read < _FRESH else None
+        if found is None and self._is_due():
+            try:
+                with one_of(self._asking), self._lock:
+                    if self._is_due():  # nobody has fetched them meanwhile
+                        self._fetch()
+            except ProviderBusy:
+                if self._found(name) is None:
+                    raise
+        if found is None and monotonic() - self._read < _STALE:
+            found = self._found(name)
         if found is None:
             raise LookupError
         return found
+
+    def _is_due(self) -> bool:
+        """Whether they may be fetched again."""
+        return monotonic() - self._tried >= _AGAIN
 
     def _found(self, name: object) -> Key | None:
         """The key of this name among those that are known."""
@@ -292,13 +304,13 @@ class ProviderKeys:
         from joserfc.errors import JoseError
         from joserfc.jwk import KeySet
 
-        self._tried = monotonic()
         try:
-            listed = json.loads(self._content())["keys"]
+            listed = strict_json(self._content())["keys"]
             known = [KeySet.import_key_set({"keys": [each]}).keys[0] for each in listed if _is_public(each)]
+            self._known, self._read = KeySet(known), monotonic()
         except (JoseError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError):
-            return
-        self._known, self._read = KeySet(known), monotonic()
+            pass
+        self._tried = monotonic()  # in the end: who comes meanwhile waits, or hears that too many do
 
     def _content(self) -> bytes:
         """What is in the file or at the address, if it isn't too much."""
@@ -327,9 +339,14 @@ def _moment(said: object) -> float:
     return float(said)
 
 
-def _listed(said: Any) -> Any:  # noqa: ANN401 — a claim
-    """One text as a list of one."""
-    return [said] if isinstance(said, str) else said
+def _listed(said: object) -> list[str]:
+    """A text, or a list of texts, as a list; anything else is no audience."""
+    return [_text(said)] if not isinstance(said, list) else [_text(each) for each in said]
+
+
+def _decoded(part: str) -> bytes:
+    """A part of a token."""
+    return urlsafe_b64decode(part + "=" * (-len(part) % 4))
 
 
 def _text(said: object) -> str:

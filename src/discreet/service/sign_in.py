@@ -10,8 +10,9 @@ A code that was stolen, or put into somebody else's browser, is of no use: it be
 one attempt, which stay here, and an attempt belongs to the cookie of one browser, and is good once. What the provider
 says elsewhere than in the signed ID token isn't believed.
 
-Anybody may begin as many attempts as they like, so none is remembered. State, nonce and verifier are HMACs of what the
-cookie says, under a key that this process alone has. Attempts that came back are kept, until they would have ended.
+Anybody may begin as many attempts as they like, so none is remembered, and few codes are exchanged at a time. State,
+nonce and verifier are HMACs of what the cookie says, under a key that this process alone has. Attempts that came back
+are kept, until they would have ended.
 
 A session knows the digest of its token, and not the token. Whose it is is looked up in the ledger at each request, so a
 token that is revoked or has expired ends its sessions at once. Of who signed in at a provider it knows who that is, and
@@ -26,7 +27,8 @@ import hmac
 import json
 import os
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -34,7 +36,7 @@ from hashlib import sha256
 from hmac import compare_digest
 from math import ceil
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Semaphore
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
@@ -42,7 +44,7 @@ from urllib.parse import quote_plus, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from discreet.entropy import fresh_bytes
-from discreet.errors import InvalidArgument, Unauthenticated
+from discreet.errors import InvalidArgument, ProviderBusy, Unauthenticated
 from discreet.loopback import is_loopback
 from discreet.service.tokens import Caller, digest_of, recognise, recognise_digest
 
@@ -60,6 +62,10 @@ _SECONDS = 600.0
 
 _MOST_USED = 200_000
 """How many attempts that came back are remembered, each until it would have ended; beyond that none is taken."""
+
+MOST_ASKING = 8
+"""How many calls may wait for the provider at a time. Anybody may begin to sign in, and a call that waits holds a
+thread, which others need."""
 
 _MOST_BYTES = 65_536
 _TIMEOUT = 5.0
@@ -96,6 +102,7 @@ class SignIn:
     _key: bytes = field(default_factory=partial(fresh_bytes, 32), repr=False)
     _used: dict[bytes, float] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
+    _asking: Semaphore = field(default_factory=partial(Semaphore, MOST_ASKING), repr=False)
 
     @classmethod
     def read(cls, said: dict[str, Any], folder: Path) -> SignIn:
@@ -151,13 +158,15 @@ class SignIn:
 
         Raises:
             Unauthenticated: it wasn't sent there, has come back before, or has no good code. It isn't said which.
+            ProviderBusy: too many codes are being exchanged; this one isn't used up.
         """
         if not compare_digest(said.get("state", "").encode(), self._of(name, "state").encode()):
             raise Unauthenticated  # and who was sent there can still come back: any site may lead a browser here
-        self._use(name)  # good once, whatever comes of it
-        if said.get("iss", issuer) != issuer or "error" in said or not said.get("code"):
-            raise Unauthenticated
-        return self._exchanged(said["code"], self._of(name, "verifier")), self._of(name, "nonce")
+        with one_of(self._asking):
+            self._use(name)  # good once, whatever comes of it
+            if said.get("iss", issuer) != issuer or "error" in said or not said.get("code"):
+                raise Unauthenticated
+            return self._exchanged(said["code"], self._of(name, "verifier")), self._of(name, "nonce")
 
     def _of(self, name: str, what: str) -> str:
         """What belongs to an attempt: nobody else can tell it, or make an attempt that it belongs to."""
@@ -199,13 +208,53 @@ class SignIn:
         try:
             with build_opener(NoRedirects).open(request, timeout=_TIMEOUT) as reply:
                 content = reply.read(_MOST_BYTES + 1)
-            found = json.loads(content) if len(content) <= _MOST_BYTES else {}
+            found = strict_json(content) if len(content) <= _MOST_BYTES else {}
             return _text(found["id_token"])
         except HTTPError as error:
             error.close()
         except (LookupError, OSError, RecursionError, TypeError, ValueError):
             pass
         raise Unauthenticated
+
+
+@contextmanager
+def one_of(few: Semaphore) -> Iterator[None]:
+    """Be one of the few that may wait for the provider.
+
+    Raises:
+        ProviderBusy: as many do; nobody waits to wait.
+    """
+    if not few.acquire(blocking=False):
+        raise ProviderBusy
+    try:
+        yield
+    finally:
+        few.release()
+
+
+def strict_json(content: bytes | str) -> Any:  # noqa: ANN401 — JSON
+    """What a provider has written, if there is one way to read it.
+
+    Raises:
+        ValueError: it isn't JSON, an object has a name twice, or a number isn't one that JSON has.
+
+    Examples:
+        >>> strict_json('{"aud": "a"}')
+        {'aud': 'a'}
+    """
+    return json.loads(content, object_pairs_hook=_single, parse_constant=_no_number)
+
+
+def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, of which readers can't take the first or the last of two names."""
+    if len(found := dict(pairs)) != len(pairs):
+        raise ValueError("an object has a name twice")
+    return found
+
+
+def _no_number(said: str) -> float:
+    """NaN and infinities are no JSON."""
+    raise ValueError(f"JSON has no {said}")
 
 
 class NoRedirects(HTTPRedirectHandler):

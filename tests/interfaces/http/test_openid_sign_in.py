@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from threading import Event as ThreadEvent
+from threading import Semaphore
 from time import monotonic
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -16,12 +20,13 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from discreet.errors import ConfigError, Unauthenticated
+from discreet.errors import ConfigError, ProviderBusy, Unauthenticated
 from discreet.interfaces.http import make_app
 from discreet.service import OpenID, Role, sign_in
+from discreet.service.openid import ProviderKeys
 from discreet.service.sign_in import SignIn
-from support.identity_provider import OTHERS, Provider, provider_at_port
-from support.served import in_threads
+from support.identity_provider import KEY, OTHERS, Provider, provider_at_port
+from support.served import PATIENCE, in_threads
 from support.visited import COUNT, Visited, form_of, visited
 
 HERE = "http://localhost"
@@ -429,3 +434,86 @@ def test_what_is_no_configuration_is_refused(tmp_path: Path, provider: Provider,
     (tmp_path / "openid.toml").write_text(config.replace(old, new), encoding="utf-8")
     with pytest.raises(ConfigError):
         OpenID.read(tmp_path / "openid.toml")
+
+
+def test_few_wait_for_the_provider_and_others_are_told_at_once(
+    running: Visited, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it doesn't reply, the ninth exchange is refused, and whatever needs no provider is answered.
+
+    What was refused isn't used up: it is taken once the others had their replies.
+    """
+    may_reply, waiting = ThreadEvent(), Semaphore(0)
+    exchange = provider.exchange
+
+    def slowly(sent: dict[str, str], authorization: str) -> tuple[int, bytes]:
+        waiting.release()
+        assert may_reply.wait(PATIENCE)
+        return exchange(sent, authorization)
+
+    monkeypatch.setattr(provider, "exchange", slowly)
+    analyst = {"Authorization": f"Bearer {running.tokens['analyst']}"}
+    with browser(running) as client, ThreadPoolExecutor(sign_in.MOST_ASKING) as pool:
+        visitors = [browser(running) for _ in range(sign_in.MOST_ASKING)]
+        taken = [pool.submit(back, each, sent(each, provider)) for each in visitors]
+        for _ in taken:
+            assert waiting.acquire(timeout=PATIENCE)
+        said = sent(client, provider)
+        refused = back(client, said)
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+        assert "as many people sign in" in refused.text
+        assert client.get("/v1/budget", headers=analyst).status_code == 200
+        assert client.get("/sign-in").status_code == 200
+        may_reply.set()
+        assert [each.result().status_code for each in taken] == [200] * len(taken)
+        assert back(client, said).status_code == 200
+        assert is_in(client)
+
+
+def test_few_wait_for_the_keys_of_the_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While they are fetched, calls with a key that nobody knows are refused at once, and others not."""
+    keys = ProviderKeys(str(tmp_path / "keys.json"))
+    (tmp_path / "keys.json").write_text(json.dumps({"keys": [KEY.as_dict(private=False)]}), encoding="utf-8")
+    known = keys.find("ec")
+    assert known.kid == "ec"
+    may_read, reading, content = ThreadEvent(), ThreadEvent(), keys._content()
+
+    def slowly(_: ProviderKeys) -> bytes:
+        reading.set()
+        assert may_read.wait(PATIENCE)
+        return content
+
+    monkeypatch.setattr(ProviderKeys, "_content", slowly)
+    monkeypatch.setattr(keys, "_tried", -1e9)
+    with ThreadPoolExecutor(sign_in.MOST_ASKING) as pool:
+        unknown = [pool.submit(keys.find, f"made up {number}") for number in range(sign_in.MOST_ASKING)]
+        assert reading.wait(PATIENCE)
+        while keys._asking.acquire(blocking=False):  # until all of them wait
+            keys._asking.release()
+        with pytest.raises(ProviderBusy):
+            keys.find("made up")
+        assert keys.find("ec") is known
+        monkeypatch.setattr(keys, "_read", monotonic() - 3600)  # known, and to be fetched again
+        assert keys.find("ec") is known
+        may_read.set()
+        for each in unknown:
+            with pytest.raises(LookupError):
+                each.result()
+
+
+@pytest.mark.parametrize(
+    "audience", [{"discreet-console": 1}, [["discreet-console"]], ["discreet-console", 1], None, 1, {}, []]
+)
+def test_an_audience_is_a_text_or_a_list_of_texts(running: Visited, provider: Provider, audience: object) -> None:
+    """An object that has our name as a key is none, nor is a list that holds anything else."""
+    provider.said = {"aud": audience}
+    client = browser(running)
+    assert back(client, sent(client, provider)).status_code == 401
+
+
+@pytest.mark.parametrize("part", ["claims", "header"])
+def test_what_a_token_says_twice_is_refused(running: Visited, provider: Provider, part: str) -> None:
+    """Readers take the first or the last; the signature holds for both."""
+    provider.twice = part
+    client = browser(running)
+    assert back(client, sent(client, provider)).status_code == 401

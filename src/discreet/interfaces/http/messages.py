@@ -30,6 +30,7 @@ from discreet.errors import (
     KeyReused,
     LedgerCorrupt,
     PlanChanged,
+    ProviderBusy,
     QueryError,
     QuestionFailed,
     TooManyWaiting,
@@ -209,6 +210,7 @@ _STATUS: Mapping[type[DiscreetError], int] = MappingProxyType(
         PlanChanged: 409,
         AskedAlready: 409,
         AskedInPart: 409,
+        ProviderBusy: 503,
         AccessError: 403,
         BudgetError: 402,
         QueryError: 422,
@@ -275,10 +277,10 @@ def problem(error: DiscreetError) -> JSONResponse:
     if isinstance(error, LedgerCorrupt):
         said = "the ledger is damaged, so nothing is asked until it is restored; nothing was charged"
         return described(status, error.code, said, "custodians and auditors see in the history what is damaged")
-    if status == _UNAVAILABLE:
+    if status == _UNAVAILABLE and not isinstance(error, ProviderBusy):
         return described(status, error.code, "the service can't answer now; nothing was charged", "try again later")
     response = described(status, error.code, error.message, error.hint, error.place)
-    if isinstance(error, TooManyWaiting):
+    if isinstance(error, TooManyWaiting | ProviderBusy):
         response.headers["Retry-After"] = str(error.retry_after)
     return response
 

@@ -23,7 +23,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
-from discreet.errors import AccessError, DiscreetError, Forbidden, InvalidArgument, Unauthenticated
+from discreet.errors import AccessError, DiscreetError, Forbidden, InvalidArgument, ProviderBusy, Unauthenticated
 from discreet.interfaces.http.messages import Serving, problem
 from discreet.interfaces.http.middleware import Middleware
 from discreet.printable import printable
@@ -245,7 +245,10 @@ def as_page(request: Request, reply: JSONResponse) -> Response:
         visit = visit_of(request, request.app.state.service)
     except DiscreetError:
         visit = None
-    return page("problem", visit, reply.status_code, problem=found)
+    problem_page = page("problem", visit, reply.status_code, problem=found)
+    if "retry-after" in reply.headers:
+        problem_page.headers["Retry-After"] = reply.headers["retry-after"]
+    return problem_page
 
 
 def said(error: DiscreetError) -> dict[str, Any]:
@@ -344,6 +347,8 @@ def from_provider(request: Request, queried: Queried, service: Serving) -> Respo
         if service.settings.openid is None:
             raise Unauthenticated
         caller = service.settings.openid.signed_in(request.cookies.get(_attempt(request), ""), queried)
+    except ProviderBusy:
+        raise  # its attempt is still good, so the browser keeps it
     except AccessError as error:
         unknown = isinstance(error, Unauthenticated)
         response = _form(
