@@ -12,6 +12,7 @@
     │   └── SchemaMismatch       it lacks a declared column, or the column has another type
     ├── SnapshotError            the admitted tables can't be used; nothing was charged
     │   ├── NotAdmitted          nothing was admitted yet, or not these tables, or not as they are declared now
+    │   ├── TooMuchUnreadable    more of a table can't be read than its custodian puts up with
     │   ├── SnapshotMissing      a version's files aren't where they were put, or aren't what was written
     │   ├── SnapshotChanged      a file that was admitted in place has changed since, or is gone
     │   └── AdmissionConflict    another process has admitted a version since this admission began
@@ -150,6 +151,10 @@ class SchemaMismatch(SourceError):
 
 class SnapshotError(DiscreetError):
     """The admitted tables can't be used; nothing was charged."""
+
+
+class TooMuchUnreadable(SnapshotError):
+    """More of a table would be left out, or of a column be NULL, than its custodian puts up with."""
 
 
 class NotAdmitted(SnapshotError):

@@ -209,3 +209,25 @@ def test_what_looks_like_nobody(run: Any, here: Path, who: str, form: str | None
     assert ("1 id looks like a place-holder" in shown) == (form is not None)
     assert form is None or f"({form}), with 777 rows" in shown
     assert len(who) < 4 or who not in shown
+
+
+def test_a_question_that_admits_says_what_admitting_says(run: Any, folder: Path) -> None:
+    """On standard error, once, and without a value; a question of what is in force already has nothing to say."""
+    first = run("ask", COUNT, "--epsilon", "1")
+    said = "people: not everything could be read; `discreet admit --check --report` says what"
+    assert (first.exit_code, first.stderr.count(said)) == (0, 1)
+    assert CANARY not in first.stdout + first.stderr
+    assert said not in run("ask", COUNT, "--epsilon", "2").stderr
+    assert folder.is_dir()
+
+
+def test_a_question_of_a_table_that_can_not_be_read_costs_nothing(run: Any, folder: Path) -> None:
+    """Nothing is put in force, the exit code says so, and the way out is one that this command's reader has."""
+    (folder / "people.csv").write_text("id,age\n" + "".join(f"{number},31-OCT\n" for number in range(60)))
+    refused = run("ask", COUNT, "--epsilon", "1")
+    assert refused.exit_code == ExitCode.REFUSED
+    assert "60 of 60 values of column 'age' can't be read as integer" in refused.stderr
+    assert "discreet admit --at-most-unreadable 1" in refused.stderr
+    assert {each["kind"] for each in json.loads(run("history", "--format", "json").stdout)} == {"budget", "key"}
+    assert run("admit", "--at-most-unreadable", "1").exit_code == 0
+    assert folder.is_dir()

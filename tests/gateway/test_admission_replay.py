@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -98,10 +99,18 @@ def sources(form: str, folder: Path, person: str) -> dict[str, object]:
             parquet.write_table(frame(name, rows), folder / f"{name}.parquet")
             found[name] = folder / f"{name}.parquet"
         else:
-            lines = [",".join(NAMES[name]), *(",".join(cell or "" for cell in row) for row in rows)]
+            lines = [",".join(NAMES[name]), *(",".join(written(name, row)) for row in rows)]
             (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
             found[name] = folder / f"{name}.csv"
     return found
+
+
+def written(name: str, row: Sequence[str | None]) -> list[str]:
+    """A row as cells of a CSV file; times in milliseconds as dates have them, where they are on the calendar."""
+    cells = [cell or "" for cell in row]
+    if name == "visits" and cells[2] and abs(int(cells[2])) < 10**14:
+        cells[2] = datetime.fromtimestamp(int(cells[2]) / 1_000, UTC).replace(tzinfo=None).isoformat(sep=" ")
+    return cells
 
 
 def opened(data: Mapping[str, object], folder: Path) -> Protected:

@@ -72,6 +72,7 @@ def test_two_ids_of_a_csv_file_are_not_read_as_one(tmp_path: Path) -> None:
             columns={"id": Column(name="id", kind=dp.Kind.INTEGER), "x": dp.Bounds(-1, 1)},
             budget=dp.Budget(epsilon=1),
             ledger=tmp_path / f"{name}.ledger",
+            most_left_out=1,
         ) as protected:
             plan = protected.plan("SELECT SUM(x) AS s FROM t", epsilon=1)
             (exact,) = (level.exact for level in plan.levels)

@@ -27,7 +27,7 @@ from discreet.cli.common.screen import (
     show,
     working,
 )
-from discreet.cli.common.tables import Written, with_written
+from discreet.cli.common.tables import Written, is_incomplete, with_written
 from discreet.errors import ConfigError, DiscreetError, InvalidArgument
 from discreet.printable import printable
 
@@ -297,8 +297,12 @@ def admit(  # noqa: PLR0913 — each is an option of the command
         ),
     ] = False,
     at_most_unreadable: Annotated[
-        str, typer.Option(metavar="PART", help="Refuse a table of which more can't be read: 1%, 0.01, 0.")
-    ] = "100%",
+        str | None,
+        typer.Option(
+            metavar="PART",
+            help="Refuse a table of which more can't be read, instead of what it declares: 5%, 0.05, 0.",
+        ),
+    ] = None,
     skip_malformed: Annotated[
         bool, typer.Option("--skip-malformed", help="Leave malformed records of text files out, instead of refusing.")
     ] = False,
@@ -323,7 +327,8 @@ def admit(  # noqa: PLR0913 — each is an option of the command
     from discreet.tables import load_config
 
     dataset = load_config(config)
-    most, sized = options.share_of(at_most_unreadable, "--at-most-unreadable"), report or as_json
+    most = None if at_most_unreadable is None else options.share_of(at_most_unreadable, "--at-most-unreadable")
+    sized = report or as_json
     with (
         admissions_of(_skipping(dataset) if skip_malformed else dataset) as admissions,
         counting("reading") as progress,
@@ -359,7 +364,7 @@ def _show_admission(done: AdmissionReport, *, report: bool) -> None:
             say(f"{name}: {rows}; {records} left out")
             for line in _lines(found):
                 say(f"  {line}")
-        elif lost or found["unreadable"] or found["beyond_most_rows_per_unit"]["units"]:
+        elif is_incomplete(found):
             say(f"{name}: not everything could be read; --report says what")
 
 
@@ -367,7 +372,10 @@ def _lines(found: Mapping[str, Any]) -> list[str]:
     """What was left out of a table, a line each."""
     lines = []
     if found["left_out"]:
-        lines.append(number_of(found["left_out"], "row doesn't say whose it is", "rows don't say whose they are"))
+        of_ids = found.get("unreadable_ids", 0)
+        unread = f"; of {of_ids:,} because it couldn't be read" if of_ids else ""
+        rows = number_of(found["left_out"], "row doesn't say whose it is", "rows don't say whose they are")
+        lines.append(rows + unread)
     beyond = found["beyond_most_rows_per_unit"]
     if beyond["units"]:
         units = number_of(beyond["units"], "unit has", "units have")
@@ -376,7 +384,8 @@ def _lines(found: Mapping[str, Any]) -> list[str]:
     if found["malformed"]:
         first = ", ".join(map(str, found["malformed_lines"][:10]))
         where = f"; the first on lines {first}" if found["malformed"] > 1 else f", on line {first}"
-        lines.append(number_of(found["malformed"], "malformed record", "malformed records") + where)
+        causes = ", ".join(f"{count:,} {cause}" for cause, count in found.get("malformed_causes", {}).items())
+        lines.append(number_of(found["malformed"], "malformed record", "malformed records") + where + f" ({causes})")
     for column, count in found["unreadable"].items():
         unread = number_of(count, "value couldn't be read, and is", "values couldn't be read, and are")
         lines.append(f"{column}: {unread} NULL")

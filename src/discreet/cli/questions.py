@@ -28,6 +28,7 @@ from discreet.cli.common.screen import (
     show_table,
     working,
 )
+from discreet.cli.common.tables import say_incomplete
 from discreet.errors import InvalidArgument
 from discreet.printable import printable
 from discreet.results import cell_texts, prospect, with_ends
@@ -127,7 +128,8 @@ def _read_first(tables: Protected | Remote) -> None:
     """Admit tables that are here, where they weren't yet; a server has done so."""
     if (protected := here(tables)) is not None:
         with counting("reading") as progress:
-            patiently(lambda: protected.admissions.first(progress=progress))
+            done = patiently(lambda: protected.admissions.first(progress=progress))
+        say_incomplete(done)
 
 
 def _confirm(plan: Plan | RemotePlan) -> None:

@@ -15,6 +15,7 @@ from discreet.cli.app import reported
 from discreet.cli.common import options
 from discreet.cli.common.help import Command, group
 from discreet.cli.common.screen import Sheet, refuse_binary_to_screen, say, working
+from discreet.cli.common.tables import say_incomplete
 from discreet.errors import ExtraMissing, InvalidArgument
 from discreet.printable import printable
 
@@ -286,7 +287,7 @@ def _opened(config: Path, settings: Settings) -> Iterator[Service]:
     from discreet.service import EventLog, Service
 
     with options.opened(config) as tables:
-        tables.admissions.first()
+        say_incomplete(tables.admissions.first())
         _show_first(tables.tokens, config)
     with working("opening"):
         service = Service(config, settings, EventLog(sys.stderr))

@@ -16,12 +16,13 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from discreet.engine import open_engine
-from discreet.errors import DiscreetError, Hint, InvalidArgument, SnapshotError
+from discreet.errors import DiscreetError, InvalidArgument, SnapshotError
 from discreet.gateway.versions import AdmissionReport, Versions
 from discreet.tables.admission import (
     Progress,
     Snapshot,
     admit,
+    check_read,
     folder_of,
     new_folder,
     sweep,
@@ -46,7 +47,7 @@ class Admissions(Versions):
         *,
         group: str | None = None,
         progress: Progress = lambda _table, _rows: None,
-        at_most_unreadable: Fraction = Fraction(1),
+        at_most_unreadable: Fraction | None = None,
         keep: int = 0,
         sized: bool = False,
     ) -> AdmissionReport:
@@ -56,7 +57,8 @@ class Admissions(Versions):
             group: the refresh group to admit; "" is that of tables without one. None admits all, each under a number of
                 its own; all of them, or none.
             progress: is told a table's name, and how many of its rows were read.
-            at_most_unreadable: the part of a table's records, or of a column's values, that may be unreadable.
+            at_most_unreadable: the part of a table's records, or of a column's values, that may be unreadable; None for
+                what each table declares.
             keep: how many earlier snapshots to keep, besides those that a process still uses.
             sized: whether to report how many rows units have, and what limits would cut off; takes another look at all.
 
@@ -73,7 +75,7 @@ class Admissions(Versions):
         *,
         group: str | None = None,
         progress: Progress = lambda _table, _rows: None,
-        at_most_unreadable: Fraction = Fraction(1),
+        at_most_unreadable: Fraction | None = None,
         keep: int = 0,
         sized: bool = False,
     ) -> AdmissionReport:
@@ -115,7 +117,7 @@ class Admissions(Versions):
         *,
         group: str | None = None,
         progress: Progress = lambda _table, _rows: None,
-        at_most_unreadable: Fraction = Fraction(1),
+        at_most_unreadable: Fraction | None = None,
         sized: bool = False,
     ) -> AdmissionReport:
         """Read the sources as an admission does, and put nothing in force.
@@ -143,7 +145,13 @@ class Admissions(Versions):
         return (group,)
 
     def _admit(
-        self, groups: Sequence[str], progress: Progress, at_most_unreadable: Fraction, keep: int, *, sized: bool = False
+        self,
+        groups: Sequence[str],
+        progress: Progress,
+        at_most_unreadable: Fraction | None,
+        keep: int,
+        *,
+        sized: bool = False,
     ) -> AdmissionReport:
         """Read the sources of some groups, and put them in force together."""
         after = {group: self._account.versions(group) for group in groups}
@@ -154,7 +162,7 @@ class Admissions(Versions):
         return report
 
     def _on_schedule(
-        self, group: str, progress: Progress, at_most_unreadable: Fraction, keep: int, *, sized: bool
+        self, group: str, progress: Progress, at_most_unreadable: Fraction | None, keep: int, *, sized: bool
     ) -> AdmissionReport:
         """Put a next version of a group in force, whatever happens."""
         before = self._account.admitted(group)
@@ -205,13 +213,13 @@ class Admissions(Versions):
         )
 
     def _read(
-        self, group: str, folder: Path | None, progress: Progress, at_most_unreadable: Fraction, *, sized: bool
+        self, group: str, folder: Path | None, progress: Progress, at_most_unreadable: Fraction | None, *, sized: bool
     ) -> Snapshot:
         """The sources, read; what public tables declare as unique is checked while the custodian looks on."""
         tables = self._tables(group)
         snapshot = admit(tables, self._data, folder, among=self._dataset.tables, progress=progress)
-        for name, found in snapshot.report.items():
-            _check_unreadable(name, found, at_most_unreadable)
+        for table in tables:
+            check_read(table, snapshot.report[table.name], at_most_unreadable)
         if any(table.unique for table in tables):
             engine = open_engine(snapshot)
             for table in tables:
@@ -252,26 +260,6 @@ def _problem(error: Exception) -> str:
     if isinstance(error, DiscreetError):
         return str(error)
     return f"{type(error).__name__}, which nobody foresaw (`discreet admit` shows where it comes from)"
-
-
-def _check_unreadable(table: str, found: Mapping[str, Any], most: Fraction) -> None:
-    """Refuse a table of which more can't be read than its custodian puts up with.
-
-    Raises:
-        SnapshotError: it has more.
-    """
-    records = found["rows"] + found["left_out"] + found["malformed"]
-    counts = {"records": found["left_out"] + found["malformed"], **found["unreadable"]}
-    for what, count in counts.items():
-        if count > most * records:
-            where = "of its records" if what == "records" else f"of the values of column {what!r}"
-            raise SnapshotError(
-                f"of table {table!r}, {count:,} {where} can't be read, of {records:,}",
-                hint=Hint.of(
-                    "mend the source, declare how it is written, or let more pass: {at_most_unreadable}",
-                    at_most_unreadable=None,
-                ),
-            )
 
 
 def _linked(source: Path, target: Path) -> None:

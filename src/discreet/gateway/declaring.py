@@ -14,7 +14,7 @@ from discreet.privacy import Bounds, BoundValue, Budget, Keys, Limits, Unit
 from discreet.query.sql import meant
 from discreet.tables import Column, Kind, Link, Source, Table
 from discreet.tables.schema.source import kind_of
-from discreet.tables.schema.table import MOST_ROWS_PER_UNIT, ROW_CEILING
+from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING
 
 Declaration: TypeAlias = Bounds | Keys | Column | None
 """What is declared of a column: bounds, keys, everything, or (None) only that questions may use it."""
@@ -49,6 +49,7 @@ class DeclaredTable:
         unique: columns of a public table in which no value occurs twice.
         row_ceiling: more rows than the table will ever have.
         most_rows_per_unit: how many rows of one unit are admitted.
+        most_left_out: the part of its records that an admission may leave out.
         time_zone: in which times are told that the source holds as points in time.
         refresh: the group of tables that it is admitted with; empty for those that name none.
 
@@ -66,6 +67,7 @@ class DeclaredTable:
     unique: tuple[str, ...] = ()
     row_ceiling: int = ROW_CEILING
     most_rows_per_unit: int = MOST_ROWS_PER_UNIT
+    most_left_out: Rationalizable = MOST_LEFT_OUT
     time_zone: str | None = None
     refresh: str = ""
 
@@ -114,6 +116,7 @@ class DeclaredTable:
             limits=self.limits or Limits(rows=1),
             row_ceiling=self.row_ceiling,
             most_rows_per_unit=self.most_rows_per_unit,
+            most_left_out=rational(self.most_left_out, "most_left_out"),
             links=self.links,
             public=self.public,
             unique=self.unique,
@@ -140,6 +143,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
     unique: Iterable[str] = (),
     row_ceiling: int = ROW_CEILING,
     most_rows_per_unit: int = MOST_ROWS_PER_UNIT,
+    most_left_out: Rationalizable = MOST_LEFT_OUT,
     time_zone: str | None = None,
     refresh: str = "",
 ) -> DeclaredTable:
@@ -160,6 +164,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
         unique: columns of a public table in which no value occurs twice; checked when the table is read.
         row_ceiling: more rows than the table will ever have.
         most_rows_per_unit: how many rows of one unit are admitted; a hash of them chooses which.
+        most_left_out: the part of its records that an admission may leave out, malformed or without a readable id.
         time_zone: in which times are told that the source holds as points in time, for instance "Europe/Paris".
         refresh: the group of tables that it is admitted with, such as "daily", where there are different schedules.
 
@@ -190,6 +195,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
         unique=_columns(unique),
         row_ceiling=row_ceiling,
         most_rows_per_unit=most_rows_per_unit,
+        most_left_out=most_left_out,
         time_zone=None if time_zone is None else text_of(time_zone, "time_zone", "Europe/Paris"),
         refresh=refresh,
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from discreet.arguments import taking_known
 from discreet.errors import Hint, InvalidArgument, LedgerMissing
+from discreet.exact import Rationalizable
 from discreet.gateway.admissions import Admissions
 from discreet.gateway.declaring import (
     BudgetLike,
@@ -24,7 +25,7 @@ from discreet.gateway.protected import Protected
 from discreet.privacy import ADD_REMOVE, FAILURES, Adjacency, Limits
 from discreet.tables import Column, Dataset, Source, Table, load_config
 from discreet.tables.admission import describe
-from discreet.tables.schema.table import MOST_ROWS_PER_UNIT, ROW_CEILING
+from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING
 from discreet.tables.sources import source_at, source_of
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     analysts: Mapping[str, BudgetLike] | None = None,
     row_ceiling: int = ROW_CEILING,
     most_rows_per_unit: int = MOST_ROWS_PER_UNIT,
+    most_left_out: Rationalizable = MOST_LEFT_OUT,
     time_zone: str | None = None,
     snapshots: str | Path | None = None,
     failures: int = FAILURES,
@@ -75,6 +77,8 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
             nobody else may ask.
         row_ceiling: more rows than the table will ever have.
         most_rows_per_unit: how many rows of one unit are admitted; a hash of them chooses which.
+        most_left_out: the part of its records that an admission may leave out: malformed ones, and those of which it
+            can't be read whose they are. More is refused, and nothing is put in force.
         time_zone: in which times are told that the source holds as points in time, for instance "Europe/Paris".
         snapshots: the folder of the admitted tables; beside a ledger that is a file if left out. What is in it is
             private; only the user who runs this can read it. Tables in memory stay there.
@@ -106,10 +110,11 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         ε = 1
     """
     if isinstance(data, list | tuple | DeclaredTable):
-        own = (unit, columns, limits, row_ceiling, most_rows_per_unit, time_zone)
-        if own != (None, None, None, ROW_CEILING, MOST_ROWS_PER_UNIT, None):
+        own = (unit, columns, limits, row_ceiling, most_rows_per_unit, most_left_out, time_zone)
+        if own != (None, None, None, ROW_CEILING, MOST_ROWS_PER_UNIT, MOST_LEFT_OUT, None):
             raise InvalidArgument(
-                "unit, columns, limits, row_ceiling, most_rows_per_unit and time_zone are each table's own",
+                "unit, columns, limits, row_ceiling, most_rows_per_unit, most_left_out and time_zone are each table's "
+                "own",
                 hint="give them to table(…), in the list",
             )
         declared = _several(data)
@@ -123,6 +128,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
             limits=limits,
             row_ceiling=row_ceiling,
             most_rows_per_unit=most_rows_per_unit,
+            most_left_out=most_left_out,
             time_zone=time_zone,
         )
         declared = (alone,)

@@ -47,9 +47,12 @@ class AdmissionReport:
         version: the number that is in force now; None if nothing was put in force.
         groups: the same for each refresh group that was admitted; that of tables without one is called "".
         tables: by name, what was read and what was left out of each: `rows`, `left_out` (rows that don't say whose they
-            are), `malformed` (records, with the lines of the first hundred in `malformed_lines`), and by column
-            `unreadable` (values that are NULL now) and `cut` (texts longer than 1,000 characters); where it was asked
-            for, `units`: how many rows they have, and what limits would cut off.
+            are; `unreadable_ids` of them, because it can't be read), `beyond_most_rows_per_unit` (`units`, and `rows`
+            of them that weren't admitted), `malformed` (records, with the lines of the first hundred in
+            `malformed_lines`, and how many for which cause in `malformed_causes`), and by column `present` (values that
+            the source has),
+            `unreadable` (those that are NULL now) and `cut` (texts longer than `max_length`); where it was asked for,
+            `units`: how many rows they have, and what limits would cut off.
         problem: why the sources couldn't be read, where a scheduled admission served the earlier snapshot again.
     """
 
@@ -138,7 +141,7 @@ class Versions(ABC):
                 group for group, each in self._account.in_force(self._dataset.groups).items() if not each
             ]:
                 with suppress(AdmissionConflict):
-                    return self._admit(missing, progress, Fraction(1), 0)
+                    return self._admit(missing, progress, None, 0)
         return None
 
     def damaged(self) -> list[str]:
@@ -165,7 +168,13 @@ class Versions(ABC):
 
     @abstractmethod
     def _admit(
-        self, groups: Sequence[str], progress: Progress, at_most_unreadable: Fraction, keep: int, *, sized: bool = False
+        self,
+        groups: Sequence[str],
+        progress: Progress,
+        at_most_unreadable: Fraction | None,
+        keep: int,
+        *,
+        sized: bool = False,
     ) -> AdmissionReport:
         """Read the sources of some groups, and put them in force together."""
 

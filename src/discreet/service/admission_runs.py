@@ -45,13 +45,14 @@ class AdmissionRuns:
         """The run that was begun last: its `state`, and then its report, or the error why there is none."""
         return self._last
 
-    def start(self, *, group: str | None, scheduled: bool, at_most_unreadable: Fraction) -> Mapping[str, Any]:
+    def start(self, *, group: str | None, scheduled: bool, at_most_unreadable: Fraction | None) -> Mapping[str, Any]:
         """Begin one.
 
         Args:
             group: the refresh group to admit; None for all.
             scheduled: whether the version goes up whatever happens.
-            at_most_unreadable: the part of a table's records, or of a column's values, that may be unreadable.
+            at_most_unreadable: the part of a table's records, or of a column's values, that may be unreadable
+                this time; None for what each table declares.
 
         Raises:
             TooManyWaiting: one runs already.
@@ -97,7 +98,7 @@ def report_to_json(report: AdmissionReport) -> dict[str, object]:
     }
 
 
-def _admit(connection: Connection, config: Path, group: str | None, scheduled: bool, most: Fraction) -> None:
+def _admit(connection: Connection, config: Path, group: str | None, scheduled: bool, most: Fraction | None) -> None:
     """Admit the tables, in a process of its own, and say what was done."""
     from discreet.gateway import admissions_of
     from discreet.tables import load_config

@@ -158,7 +158,7 @@ class Service(Audited):
         *,
         group: str | None = None,
         scheduled: bool = False,
-        at_most_unreadable: Rationalizable = 1,
+        at_most_unreadable: Rationalizable | None = None,
     ) -> Mapping[str, Any]:
         """Begin to admit the tables again, in a process of its own; see `AdmissionRuns.start`.
 
@@ -170,8 +170,8 @@ class Service(Audited):
         check_allowed(caller.role, Action.ADMIT)
         if self.is_stopping:
             raise stopping()
-        most = rational(at_most_unreadable, "at_most_unreadable")
-        if not 0 <= most <= 1:
+        most = None if at_most_unreadable is None else rational(at_most_unreadable, "at_most_unreadable")
+        if most is not None and not 0 <= most <= 1:
             raise InvalidArgument("the part that may be unreadable is from 0 to 1")
         return self._admitting.start(group=group, scheduled=scheduled, at_most_unreadable=most)
 

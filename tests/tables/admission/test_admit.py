@@ -254,8 +254,11 @@ def test_the_report_says_what_was_lost(tmp_path: Path) -> None:
         assert admit([table], {}, folder).report["t"] == {
             "rows": 4,
             "left_out": 2,
+            "unreadable_ids": 1,
             "malformed": 2,
             "malformed_lines": [8, 9],
+            "malformed_causes": {"fewer cells": 1, "stray quotes": 1},
+            "present": {"id": 5, "n": 5, "s": 5},
             "unreadable": {"id": 1, "n": 1},
             "cut": {"s": 1},
             "beyond_most_rows_per_unit": {"units": 0, "rows": 0},

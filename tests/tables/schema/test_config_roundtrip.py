@@ -184,6 +184,7 @@ def tables(draw: st.DrawFn, name: str) -> Table:
         unit=unit,
         limits=draw(one_row if unit.is_row else limits),
         row_ceiling=draw(st.integers(1, 2**48)),
+        most_left_out=draw(st.fractions(0, 1, max_denominator=1_000)),
     )
 
 

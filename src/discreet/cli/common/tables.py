@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -17,6 +17,7 @@ from discreet.errors import InvalidArgument, SchemaMismatch
 from discreet.printable import printable
 
 if TYPE_CHECKING:
+    from discreet.gateway import AdmissionReport
     from discreet.tables import Source
 
 FORMATS = "CSV, JSON lines, Parquet, Arrow, XLSX, or a database of DuckDB or SQLite"
@@ -269,6 +270,27 @@ class Written:
 
 with_written = unfolded("how", Written)
 """Gives a command the options that say how its file is written, in the place of its parameter `how`."""
+
+
+def say_incomplete(done: AdmissionReport | None) -> None:
+    """Say on standard error of which tables not everything could be read, where a command has admitted some by itself.
+
+    Args:
+        done: what the admission did; None if there was none.
+    """
+    say_unread(
+        [
+            f"{name}: not everything could be read; `discreet admit --check --report` says what"
+            for name, found in (done.tables if done is not None else {}).items()
+            if is_incomplete(found)
+        ]
+    )
+
+
+def is_incomplete(found: Mapping[str, Any]) -> bool:
+    """Whether something of a table was left out, or is NULL because it couldn't be read."""
+    beyond = found["beyond_most_rows_per_unit"]["units"]
+    return bool(found["left_out"] or found["malformed"] or found["unreadable"] or beyond)
 
 
 def say_unread(words: Sequence[str]) -> None:

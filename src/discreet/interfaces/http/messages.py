@@ -195,8 +195,10 @@ class Admitting(BaseModel):
     scheduled: bool = Field(
         default=False, description="Advance the version whatever happens; if nothing can be read, serve what there was."
     )
-    at_most_unreadable: Number = Field(
-        1, description="The part of a table's records, or of a column's values, that may be unreadable."
+    at_most_unreadable: Number | None = Field(
+        None,
+        description="The part of a table's records, or of a column's values, that may be unreadable this time; "
+        "unless given, what each table declares.",
     )
 
 

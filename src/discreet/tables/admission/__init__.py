@@ -1,6 +1,7 @@
 """Admission: how a source becomes a snapshot that questions are asked of."""
 
 from discreet.tables.admission.admit import Progress, admit
+from discreet.tables.admission.completeness import check_read
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Lock, Snapshot, folder_of, new_folder, sweep
 from discreet.tables.admission.unit_sizes import with_unit_sizes
 from discreet.tables.admission.validation import describe
@@ -13,6 +14,7 @@ __all__ = [
     "Progress",
     "Snapshot",
     "admit",
+    "check_read",
     "describe",
     "folder_of",
     "identifying",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument, SnapshotChanged, SnapshotError, SourceUnsupported
 from discreet.tables.admission.column_casts import cast, days, is_text, microseconds, passed_as
+from discreet.tables.admission.completeness import report_of
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Snapshot, digest_of, written
 from discreet.tables.admission.unit_ceiling import in_memory, keep_within
 from discreet.tables.admission.validation import Scan, changed, check_schema, check_unchanged, check_zones
@@ -120,8 +121,7 @@ def _scanned(table: Table, tables: Sequence[Table], progress: Progress) -> tuple
     except duckdb.Error:
         pass
     else:
-        nothing: dict[str, Any] = {"left_out": 0, "malformed": 0, "malformed_lines": [], "unreadable": {}, "cut": {}}
-        return held, {"rows": held.rows, **nothing}
+        return held, report_of(rows=held.rows)
     raise problem  # outside the handler, so that no words that may quote a row are chained to it
 
 
@@ -168,20 +168,22 @@ class _Reading:
 
     def report(self, source: OpenSource, data: Mapping[str, object]) -> dict[str, Any]:
         """What was left out, for the custodian alone."""
-        left_out = self.rows - self.kept
+        left_out, ids = self.rows - self.kept, 0
         if left_out:
-            lost = self._lost_again(data)
+            lost, ids = self._lost_again(data)
+            # Those that the source itself couldn't hand out, such as a list in JSON, are NULL by now.
+            ids += sum(count for each, count in source.unreadable.items() if each.casefold() in self.required)
         else:
             lost = {each: count - self.kept + self.missing[each] for each, count in self.there.items()}
-        unreadable = {each: count for each, count in (Counter(lost) + source.unreadable).items() if count}
-        return {
-            "rows": self.kept,
-            "left_out": left_out,
-            "malformed": source.malformed.count,
-            "malformed_lines": list(source.malformed.lines),
-            "unreadable": unreadable,
-            "cut": {each: count for each, count in self.cut.items() if count},
-        }
+        return report_of(
+            rows=self.kept,
+            left_out=left_out,
+            unreadable_ids=min(left_out, ids),
+            malformed=source.malformed,
+            present=self.there + source.unreadable,
+            unreadable=Counter(lost) + source.unreadable,
+            cut=self.cut,
+        )
 
     def _fields(self, source: OpenSource) -> dict[str, Field]:
         """What the source says of the declared columns; without a schema, they are there."""
@@ -331,16 +333,17 @@ class _Reading:
             file=path.name,
         )
 
-    def _lost_again(self, data: Mapping[str, object]) -> dict[str, int]:
-        """Of each column, how many values couldn't be read: counted in a pass of its own, since rows were left out."""
+    def _lost_again(self, data: Mapping[str, object]) -> tuple[dict[str, int], int]:
+        """Of each column, how many values couldn't be read, and of how many rows an id: in a pass of its own."""
         with open_source(self.table.source, data) as source, Session() as session:
             fields = self._fields(source)
             session.execute("SET TimeZone = 'UTC'")
-            lost = ", ".join(
-                f"count(*) FILTER (s{number} IS NOT NULL AND ({sql}) IS NULL)"
-                for number, sql in enumerate(self._casts(fields))
-            )
+            lost = [f"s{number} IS NOT NULL AND ({sql}) IS NULL" for number, sql in enumerate(self._casts(fields))]
+            names = [column.name for column in self.table.columns]
+            ids = [each for name, each in zip(names, lost, strict=True) if name.casefold() in self.required]
+            of_ids = " OR ".join(f"({each})" for each in ids) or "false"
+            counts = [f"count(*) FILTER ({each})" for each in (*lost, of_ids)]
             again = _Reading(self.view, self.table, self.identifying, self.required, lambda _table, _rows: None)
             session.register(self.view, again._stream(source, fields))
-            (found,) = session.execute(f"SELECT {lost} FROM {self.view}")  # noqa: S608 — of our own SQL
-        return dict(zip((column.name for column in self.table.columns), found, strict=True))
+            ((*found, unread),) = session.execute(f"SELECT {', '.join(counts)} FROM {self.view}")  # noqa: S608 — our own
+        return dict(zip(names, found, strict=True)), unread

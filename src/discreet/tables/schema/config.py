@@ -42,7 +42,7 @@ from discreet.tables.schema.config_keys import (
 )
 from discreet.tables.schema.dataset import Dataset, SchemaGraph, check_total
 from discreet.tables.schema.source import LONGEST_TEXT, Column, DateOrder, DecimalMark, Kind, Source, SourceKind
-from discreet.tables.schema.table import MOST_ROWS_PER_UNIT, ROW_CEILING, Link, Table
+from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING, Link, Table
 from discreet.tables.schema.toml import MOST_BYTES, Node, key, parse, quoted, reason, suggestion
 
 
@@ -195,6 +195,7 @@ def _table(name: str, node: Node) -> Table:
             most_rows_per_unit=entries["most_rows_per_unit"].whole()
             if "most_rows_per_unit" in entries
             else MOST_ROWS_PER_UNIT,
+            most_left_out=entries["most_left_out"].number() if "most_left_out" in entries else MOST_LEFT_OUT,
         )
 
 

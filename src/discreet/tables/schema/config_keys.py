@@ -33,6 +33,7 @@ TABLE = {
     "refresh": 'refresh = "daily", where tables are admitted on different schedules',
     "row_ceiling": "row_ceiling = 1_000_000",
     "most_rows_per_unit": "most_rows_per_unit = 1_000",
+    "most_left_out": "most_left_out = 0.05, the part of its records that an admission may leave out",
     "columns": '[tables.census.columns] age = { kind = "integer", bounds = [0, 125] }',
 }
 SOURCE = {

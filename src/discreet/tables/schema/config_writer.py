@@ -16,7 +16,7 @@ from discreet.privacy import FAILURES, Bounds, Budget, Limits, MonthlyShare, Uni
 from discreet.tables.schema.config import relocated
 from discreet.tables.schema.dataset import Dataset
 from discreet.tables.schema.source import LONGEST_TEXT, Column, Source
-from discreet.tables.schema.table import MOST_ROWS_PER_UNIT, ROW_CEILING, Link, Table
+from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING, Link, Table
 from discreet.tables.schema.toml import MOST_DIGITS, comment, dotted, key, quoted, write_config
 
 
@@ -151,6 +151,8 @@ class _Writer:
             yield from self.entry(path, "row_ceiling", Fraction(table.row_ceiling))
         if table.most_rows_per_unit != MOST_ROWS_PER_UNIT:
             yield from self.entry(path, "most_rows_per_unit", Fraction(table.most_rows_per_unit))
+        if table.most_left_out != MOST_LEFT_OUT:
+            yield from self.entry(path, "most_left_out", table.most_left_out)
         yield from self.header((*path, "columns"))
         for column in table.columns:
             yield from self.entry((*path, "columns"), column.name, declaration(column))

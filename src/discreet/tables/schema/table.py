@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Self
 
 from discreet.arguments import taking_known
 from discreet.errors import Hint, InvalidArgument
+from discreet.exact.rational import rational
 from discreet.privacy import Limits, Period, Unit
 from discreet.tables.schema.source import Column, Kind, Source
 from discreet.tables.schema.toml import suggestion
@@ -26,6 +28,8 @@ _MOST_OF_UNIT = 100_000_000
 
 ROW_CEILING = 2**40
 """How many rows a table may have if nothing is declared: generous, so that the safety it buys is kept."""
+MOST_LEFT_OUT = Fraction(1, 100)
+"""The part of a table's records that an admission may leave out if nothing is declared."""
 
 
 MOST_ROWS_PER_UNIT = 10_000
@@ -84,6 +88,8 @@ class Table:
         row_ceiling: more rows than the table will ever have, declared in public: it excludes overflow at plan time.
         most_rows_per_unit: how many rows of one unit are admitted; a hash of them chooses which. Where each row is a
             unit of its own, that is one.
+        most_left_out: the part of its records that an admission may leave out: malformed ones, and those of which it
+            can't be read whose they are. From 0 to 1.
         links: columns whose values name rows of other tables.
         public: whether everybody may know the table as it is. Its rows are joined with, and never protected.
         unique: columns of a public table in which no value occurs twice; checked when the table is read.
@@ -94,8 +100,8 @@ class Table:
 
     Raises:
         InvalidArgument: no name, no columns, two of one name (names differ in more than case), a key that the
-            source can't hold, a ceiling or a group's name out of range; a private table with neither unit nor link, or
-            with `unique`; a public one with unit, links or limits; a unit, link or `unique` that names no column, a
+            source can't hold, a ceiling, part or group's name out of range; a private table with neither unit nor link,
+            or with `unique`; a public one with unit, links or limits; a unit, link or `unique` that names no column, a
             unit or link whose column can't identify; or limits where each row is a unit.
     """
 
@@ -106,6 +112,7 @@ class Table:
     limits: Limits | None = _ONE_ROW
     row_ceiling: int = ROW_CEILING
     most_rows_per_unit: int = MOST_ROWS_PER_UNIT
+    most_left_out: Fraction = MOST_LEFT_OUT
     links: tuple[Link, ...] = ()
     public: bool = False
     unique: tuple[str, ...] = ()
@@ -125,12 +132,7 @@ class Table:
         if len(set(names)) < len(names):
             twice = next(name for n, name in enumerate(names) if name in names[:n])
             raise InvalidArgument(f"table {self.name!r} has two columns named {twice!r}")
-        if type(self.row_ceiling) is not int or not 1 <= self.row_ceiling <= 2**48:
-            raise InvalidArgument("row_ceiling must be from 1 to 2⁴⁸, and whole", hint="1_000_000")
-        if type(self.most_rows_per_unit) is not int or not 1 <= self.most_rows_per_unit <= _MOST_OF_UNIT:
-            raise InvalidArgument(
-                f"most_rows_per_unit must be from 1 to {_MOST_OF_UNIT:,}, and whole", hint=f"{MOST_ROWS_PER_UNIT:_}"
-            )
+        self._check_numbers()
         if self.refresh and not _GROUP.fullmatch(self.refresh):
             raise InvalidArgument(
                 f"the refresh group of table {self.name!r} can't be called {self.refresh[:70]!r}",
@@ -142,6 +144,18 @@ class Table:
             self._check_public()
         else:
             self._check_private()
+
+    def _check_numbers(self) -> None:
+        """Refuse ceilings and parts that are none."""
+        if type(self.row_ceiling) is not int or not 1 <= self.row_ceiling <= 2**48:
+            raise InvalidArgument("row_ceiling must be from 1 to 2⁴⁸, and whole", hint="1_000_000")
+        if type(self.most_rows_per_unit) is not int or not 1 <= self.most_rows_per_unit <= _MOST_OF_UNIT:
+            raise InvalidArgument(
+                f"most_rows_per_unit must be from 1 to {_MOST_OF_UNIT:,}, and whole", hint=f"{MOST_ROWS_PER_UNIT:_}"
+            )
+        object.__setattr__(self, "most_left_out", rational(self.most_left_out, "most_left_out"))
+        if not 0 <= self.most_left_out <= 1:
+            raise InvalidArgument("most_left_out is a part, from 0 to 1", hint="0.05")
 
     def _check_keys(self, column: Column) -> None:
         """Refuse keys that no row could have: every row would silently be read as NULL.

@@ -320,7 +320,7 @@ def admissions(visit: Visiting) -> Response:
 @ROUTES.post("/admissions")
 def admit(visit: Visiting, fields: Filled) -> Response:
     """Have the tables read again."""
-    visit.service.admit(visit.caller, at_most_unreadable=fields.get("at_most_unreadable") or 1)
+    visit.service.admit(visit.caller, at_most_unreadable=fields.get("at_most_unreadable") or None)
     return see("/admissions")
 
 
