@@ -349,6 +349,8 @@ def _column(column: Column, declaration: Declaration, source: Source) -> Column:
     kind = column.kind
     if source.is_untyped:
         kind = Kind.TEXT if declaration is None else kind_of(declaration)
+    elif kind is Kind.TEXT and isinstance(declaration, Bounds):  # objects of Python, such as decimals
+        kind = kind_of(declaration) if declaration.is_time else Kind.REAL
     return Column(
         name=column.name,
         kind=kind,

@@ -278,8 +278,8 @@ def test_more_rows_than_declared_are_refused() -> None:
 MISMATCHES = [
     ("VARCHAR", Kind.INTEGER),
     ("VARCHAR", Kind.DATE),
-    ("DOUBLE", Kind.INTEGER),
-    ("DECIMAL(9,2)", Kind.INTEGER),
+    ("DOUBLE", Kind.DATE),
+    ("DECIMAL(9,2)", Kind.BOOLEAN),
     ("TIMESTAMP", Kind.DATE),
     ("INTEGER", Kind.BOOLEAN),
     ("BLOB", Kind.TEXT),

@@ -36,8 +36,13 @@ SQL_TYPES = {
 }
 """The one type in which snapshots hold values of each kind, and in which questions are computed."""
 
-_WIDER = {(Kind.INTEGER, Kind.REAL), (Kind.INTEGER, Kind.TEXT), (Kind.DATE, Kind.TIMESTAMP)}
-"""A column of the first kind may be declared as the second, since each of its values is one, and stays different."""
+_READABLE = {
+    (Kind.INTEGER, Kind.REAL),
+    (Kind.INTEGER, Kind.TEXT),
+    (Kind.DATE, Kind.TIMESTAMP),
+    (Kind.REAL, Kind.INTEGER),
+}
+"""A column of the first kind may be declared as the second: its values are such, or NULL, and stay different."""
 
 
 def kind_of(stored: pa.DataType) -> Kind | None:  # noqa: PLR0911 — one case for each kind
@@ -90,11 +95,12 @@ def is_text(stored: pa.DataType) -> bool:
 def readable_as(stored: pa.DataType, kind: Kind) -> bool:
     """Whether a column of an Arrow type may be declared to be of a kind.
 
-    A decimal may be a text, digit by digit: what tells units apart mustn't be rounded.
+    A decimal may be a text, digit by digit: what tells units apart mustn't be rounded. Reals may be whole numbers,
+    which is what many programs make of these where one is missing.
 
     Examples:
         >>> import pyarrow as pa
-        >>> readable_as(pa.int8(), Kind.REAL), readable_as(pa.float64(), Kind.INTEGER)
+        >>> readable_as(pa.float64(), Kind.INTEGER), readable_as(pa.int8(), Kind.DATE)
         (True, False)
         >>> readable_as(pa.decimal128(38, 2), Kind.TEXT)
         True
@@ -103,7 +109,7 @@ def readable_as(stored: pa.DataType, kind: Kind) -> bool:
 
     found = kind_of(stored)
     as_text = kind is Kind.TEXT and types.is_decimal(stored)
-    return found is kind or (found, kind) in _WIDER or bool(as_text or types.is_null(stored))
+    return found is kind or (found, kind) in _READABLE or bool(as_text or types.is_null(stored))
 
 
 def called(stored: pa.DataType) -> str:
@@ -161,8 +167,13 @@ def cast(column: Column, value: str, field: Field, source: Source, *, identifies
     text = field.untyped or is_text(passed_as(field.type))
     match column.kind:
         case Kind.INTEGER:
-            read = _whole_text if text else _whole
-            return f"TRY_CAST({read(column, value, source, identifies=identifies)} AS BIGINT)"
+            if text:
+                whole = _whole_text(column, value, source, identifies=identifies)
+            elif kind_of(field.type) is Kind.REAL:
+                whole = _whole_real(value, field)
+            else:
+                whole = _whole(column, value, identifies=identifies)
+            return f"TRY_CAST({whole} AS BIGINT)"
         case Kind.REAL:
             number = _pointed(value, source) if text else _nearest(value, field)
             real = f"TRY_CAST({number} AS DOUBLE)"
@@ -206,12 +217,28 @@ def passed_as(stored: pa.DataType) -> pa.DataType:
     return pa.large_string() if is_text(stored) else stored
 
 
-def _whole(column: Column, value: str, _: Source, *, identifies: bool) -> str:
+def _whole(column: Column, value: str, *, identifies: bool) -> str:
     """An integer of any width. Beyond 64 bits it is out of all bounds, where there are any, and nobody's id."""
     if column.bounds is None or identifies:
         return value
     least = f"(-{_GREATEST} - 1)"
     return f"CASE WHEN {value} > {_GREATEST} THEN {_GREATEST} WHEN {value} < {least} THEN {least} ELSE {value} END"
+
+
+def _whole_real(value: str, field: Field) -> str:
+    """An integer from a real number: NULL if it isn't whole, or so large that the reals next to it are whole, too.
+
+    Of two ids above that, both may have become the real number that stands there.
+    """
+    from pyarrow import types
+
+    digits = next((bits for is_type, bits in _WHOLE_BITS.items() if getattr(types, is_type)(field.type)), None)
+    bound = "" if digits is None else f" AND abs({value}) <= {2**digits}"
+    return f"CASE WHEN {value} = trunc({value}){bound} THEN {value} END"
+
+
+_WHOLE_BITS = {"is_float16": 11, "is_float32": 24, "is_float64": 53}
+"""Up to how many bits every whole number is one of a type of real numbers."""
 
 
 def _whole_text(column: Column, value: str, source: Source, *, identifies: bool) -> str:

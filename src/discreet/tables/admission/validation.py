@@ -38,7 +38,8 @@ def describe(source: Source, data: Mapping[str, object], ids: frozenset[str] = f
         source: where the table lies.
         data: tables in memory, by the location of their source.
         ids: the columns, in lower case, that tell units or linked rows apart. Integers that may be beyond 64 bits, and
-            decimals with places, are read as texts there, so that nobody is left out for the size of a number.
+            decimals with places, are read as texts there, so that nobody is left out for the size of a number; reals
+            as whole numbers, which they are where one was missing.
 
     Raises:
         SourceMissing: the file or table isn't there.
@@ -55,7 +56,7 @@ def describe(source: Source, data: Mapping[str, object], ids: frozenset[str] = f
                 places=places_of(each.type) if kind is Kind.REAL else None,
             )
             for each in opened.fields
-            if (kind := _kind(each, source, wide_is_text=each.name.casefold() in ids)) is not None
+            if (kind := _kind(each, source, identifies=each.name.casefold() in ids)) is not None
         )
 
 
@@ -67,17 +68,19 @@ def _always_read(field: Field) -> bool:
     return not field.untyped and (whole or types.is_boolean(field.type) or is_text(field.type))
 
 
-def _kind(field: Field, source: Source, *, wide_is_text: bool) -> Kind | None:
+def _kind(field: Field, source: Source, *, identifies: bool) -> Kind | None:
     """The kind of a field's values; None if discreet doesn't compute with such values."""
     from pyarrow import types
 
     if field.untyped and source.kind == "duckdb":  # an integer of 128 bits, which Arrow doesn't have
-        return Kind.TEXT if wide_is_text else Kind.INTEGER
+        return Kind.TEXT if identifies else Kind.INTEGER
     if field.untyped:
         return Kind.TEXT
     is_decimal = types.is_decimal(field.type)
     wide = types.is_uint64(field.type) or (is_decimal and (field.type.scale or field.type.precision > _DIGITS))
-    return Kind.TEXT if wide and wide_is_text else kind_of(field.type)
+    if types.is_floating(field.type) and identifies:
+        return Kind.INTEGER
+    return Kind.TEXT if wide and identifies else kind_of(field.type)
 
 
 def check_schema(table: Table, fields: Sequence[Field]) -> dict[str, Field]:

@@ -17,7 +17,7 @@ from discreet.errors import SourceUnsupported
 from discreet.privacy import BoundValue, KeyValue
 from discreet.tables.admission.column_casts import days, kind_of, microseconds, places_of
 from discreet.tables.proposals.kept_rows import KeptRows
-from discreet.tables.proposals.names import joined, likely_unit
+from discreet.tables.proposals.names import joined, likely_unit, rank_of_id
 from discreet.tables.proposals.public_knowledge import codebook, knowledge
 from discreet.tables.schema.source import LONGEST_TEXT, ZONE_NAME, Column, Kind, Source
 from discreet.tables.sources import Field, open_source
@@ -150,7 +150,7 @@ def profile_table(
         if not opened.is_unchanged():
             raise SourceUnsupported(f"{source.location!r} was changed while it was read", hint="look again")
     texts = {each.field.name: each.texts for each in looks if isinstance(each, _Untyped) and each.texts is not None}
-    columns = tuple(each.column() for each in looks)
+    columns = tuple(_identifying(each.column(), unit, whole=each.whole) for each in looks)
     return columns, DataProfile(
         columns={
             each.field.name: replace(each.seen(), repeats=repeats[n].found() if n in repeats else None)
@@ -160,6 +160,19 @@ def profile_table(
         is_empty=rows == 0,
         candidates=kept.candidates(columns, source),
     )
+
+
+def _identifying(column: Column, unit: str | None, *, whole: bool) -> Column:
+    """The column; of whole numbers, if they are written as reals and tell whose a row is, as where one was missing.
+
+    Args:
+        column: of the kind that its values seem to be of.
+        unit: the column that is named as the unit.
+        whole: whether all its values are whole numbers.
+    """
+    as_whole = Column(name=column.name, kind=Kind.INTEGER, nullable=column.nullable)
+    is_id = column.name == unit or (whole and rank_of_id(as_whole) is not None)
+    return as_whole if column.kind is Kind.REAL and is_id else column
 
 
 def _place_of_unit(columns: tuple[Column, ...], unit: str | None) -> int | None:
@@ -289,17 +302,21 @@ class _Repeats:
 
 
 class _Range:
-    """The least and the greatest of values."""
+    """The least and the greatest of values; and whether all of them are whole numbers."""
 
     def __init__(self) -> None:
         """Start with none."""
         self.lo: Any = None
         self.hi: Any = None
+        self.whole = True
 
     def add(self, values: pa.Array) -> None:
         """Widen it by those of a part."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
+        if self.whole and pa.types.is_floating(values.type):
+            self.whole = pc.all(pc.equal(values, pc.floor(values))).as_py() is not False
         lo, hi = pc.min_max(values).as_py().values()
         if lo is not None:
             self.lo = lo if self.lo is None else min(self.lo, lo)
@@ -354,6 +371,11 @@ class _Untyped:
             values = values.cast(pa.timestamp("us"))
         self._range.add(values)
 
+    @property
+    def whole(self) -> bool:
+        """Whether all its numbers are whole."""
+        return self._range.whole
+
     def column(self) -> Column:
         """The column, of the kind that was guessed."""
         return _column(self.field, self._kind or Kind.TEXT, "UTC" if self._zoned else None)
@@ -398,6 +420,11 @@ class _Typed:
             self._range.add(cells)
         if self._kind in _LISTED and not (self._values.too_many and self._values.null):
             self._values.add(pc.unique(cells))
+
+    @property
+    def whole(self) -> bool:
+        """Whether all its numbers are whole."""
+        return self._range.whole
 
     def column(self) -> Column:
         """The column, as its type says."""

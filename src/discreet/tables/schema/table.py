@@ -18,6 +18,7 @@ from discreet.tables.schema.toml import suggestion
 _ONE_ROW = Limits(rows=1)
 _NO_ID = frozenset({Kind.REAL, Kind.BOOLEAN})
 """Kinds whose values can't tell one from another: reals are rarely equal, and there are two booleans."""
+_AS_INTEGER = 'kind = "integer" reads its whole numbers'
 
 _SHOWN = 10
 """How many names of columns fit a line."""
@@ -236,8 +237,12 @@ class Table:
 
     def _check_id(self, name: str) -> None:
         """Refuse a column whose values can't tell one from another."""
-        if self.column(name).kind in _NO_ID:
-            raise InvalidArgument(f"column {name!r} can't identify anyone: it is {self.column(name).kind}")
+        kind = self.column(name).kind
+        if kind in _NO_ID:
+            whole = Hint("Column(kind=Kind.INTEGER) reads its whole numbers", cli=_AS_INTEGER, file=_AS_INTEGER)
+            raise InvalidArgument(
+                f"column {name!r} can't identify anyone: it is {kind}", hint=whole if kind is Kind.REAL else ""
+            )
 
     def has(self, name: str) -> bool:
         """Whether there is a column of that name; case doesn't matter."""

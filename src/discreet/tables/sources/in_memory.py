@@ -396,12 +396,14 @@ def _from_polars(data: Any, choose: _Choose) -> list[FrameColumn]:  # noqa: ANN4
 
 
 def _polars_series(column: Any) -> FrameColumn:  # noqa: ANN401 — Polars needn't be installed
-    """A column of a Polars table. Whole numbers of 128 bits are texts, as Arrow has none."""
+    """A column of a Polars table. Whole numbers of 128 bits are decimals, as Arrow has none: of 38 digits at most."""
     import polars as pl
 
-    untyped = str(column.dtype) in ("Int128", "UInt128")
-    if untyped:
-        column = column.cast(pl.String)
+    wrong = 0
+    if str(column.dtype) in ("Int128", "UInt128"):
+        missing = column.null_count()
+        column = column.cast(pl.Decimal(38, 0), strict=False)
+        wrong = column.null_count() - missing
     if isinstance(column.dtype, pl.Categorical | pl.Enum) and len(column):
         return _polars_categories(column)
     try:
@@ -409,7 +411,7 @@ def _polars_series(column: Any) -> FrameColumn:  # noqa: ANN401 — Polars needn
         is_known = is_delivered(delivered(made.type))
     except (pa.ArrowException, pl.exceptions.PolarsError):
         return FrameColumn(column.name, [], pa.opaque(pa.null(), str(column.dtype), "polars"))
-    return FrameColumn(column.name, made.chunks if is_known else [], made.type, untyped)
+    return FrameColumn(column.name, made.chunks if is_known else [], made.type, wrong=wrong)
 
 
 def _polars_categories(column: Any) -> FrameColumn:  # noqa: ANN401 — as above
