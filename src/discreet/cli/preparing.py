@@ -167,7 +167,8 @@ def _show_proposal(  # noqa: PLR0913 — what was said on the command line
             "limits": _limits(each),
             "leaks": _leaks(each),
             "mismatches": cut_list(each.mismatches, 8 if not whole else len(each.mismatches), "; "),
-            "ask": "; ".join(f"{doubt}: --{option} says which" for option, doubt in each.doubts.items()),
+            "ask": "; ".join(each.doubts.values()),
+            "forms": _forms(each),
             "blank": "" if leak else _blank(each),
         }
         facts += [(title, f"{of}{text}") for title, text in words.items() if text]
@@ -183,6 +184,18 @@ def _show_proposal(  # noqa: PLR0913 — what was said on the command line
     show(body)
     say()
     say_command(_first_question(proposal) + ("" if output == options.CONFIG else f" -c {quote(str(output))}"))
+
+
+def _forms(proposal: TableProposal) -> str:
+    """What would read columns that are texts now, as it is declared of each."""
+    from discreet.tables.schema.config_writer import value
+
+    listed = [
+        f"{name} is {'dates' if 'format' in form else 'numbers'} with "
+        + ", ".join(f"{option} = {value(said)}" for option, said in form.items())
+        for name, form in proposal.forms.items()
+    ]
+    return f"{cut_list(listed, 8, '; ')}, and its kind" if listed else ""
 
 
 def _risk(file: Path, how: Written) -> str:

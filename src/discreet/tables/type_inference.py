@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from discreet.tables.schema.source import DateOrder, DecimalMark, Kind, Source
+from discreet.tables.written_forms import format_of, number_form_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -208,10 +209,12 @@ class ReadingOptions:
     Args:
         source: with what its cells leave no doubt about.
         doubts: what they leave in doubt, in words, by the option that would say it.
+        forms: what reads the texts of a column if its declaration says it, by column.
     """
 
     source: Source
     doubts: Mapping[str, str]
+    forms: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def reading_options(texts: Mapping[str, pa.Array], source: Source) -> ReadingOptions:
@@ -231,7 +234,9 @@ def reading_options(texts: Mapping[str, pa.Array], source: Source) -> ReadingOpt
         >>> found.decimal, found.dates
         (',', 'dmy')
         >>> dict(reading_options({"paid": pa.array(["01/02/2025"])}, Source.of("sales.csv")).doubts)
-        {'dates': 'the dates of paid can be read with the day first, or the month'}
+        {'dates': 'the dates of paid can be read with the day first, or the month: --dates says which'}
+        >>> dict(reading_options({"paid": pa.array(["31-OCT-2024"])}, Source.of("sales.csv")).forms)
+        {'paid': {'format': '%d-%b-%Y'}}
     """
     said = {name: given for name, cells in texts.items() if len(given := without_nulls(cells))}
     plain = {name: narrowest(cells, source)[0] for name, cells in said.items()}
@@ -241,7 +246,20 @@ def reading_options(texts: Mapping[str, pa.Array], source: Source) -> ReadingOpt
         source = _with_mark(source, unread, [name for name, kind in plain.items() if kind is Kind.REAL], doubts)
     if source.dates == "ymd":
         source = _with_order(source, unread, doubts)
-    return ReadingOptions(source=source, doubts=doubts)
+    left = {name: cells for name, cells in unread.items() if narrowest(cells, source)[0] is Kind.TEXT}
+    forms = {name: form for name, cells in left.items() if (form := _form_of(cells, source))}
+    return ReadingOptions(source=source, doubts=doubts, forms=forms)
+
+
+def _form_of(texts: pa.Array, source: Source) -> dict[str, str]:
+    """What a column of texts can declare so that all of them are read; nothing if there is no such form."""
+    import pyarrow.compute as pc
+
+    if not pc.all(pc.match_substring_regex(texts, "[0-9]")).as_py():
+        return {}
+    said = texts.to_pylist()
+    form = format_of(said)
+    return {"format": form} if form is not None else number_form_of(said, source.decimal) or {}
 
 
 def _with_mark(source: Source, unread: Mapping[str, pa.Array], pointed: list[str], doubts: dict[str, str]) -> Source:
@@ -250,9 +268,14 @@ def _with_mark(source: Source, unread: Mapping[str, pa.Array], pointed: list[str
     grouped = [name for name, cells in unread.items() if _have_form(_with_commas(cells), _THOUSANDS)]
     commas = [name for name, cells in unread.items() if name not in grouped and _are(cells, by_comma, Kind.REAL)]
     if grouped:
-        doubts["decimal"] = f"the commas of {_listed(grouped)} may be decimal, or stand between thousands"
+        doubts["decimal"] = (
+            f"the commas of {_listed(grouped)} may be decimal, as --decimal , reads them, or stand between thousands, "
+            'as thousands = "," in the declaration of a column does'
+        )
     if commas and pointed:
-        doubts["decimal"] = f"{_listed(commas)} has decimal commas, and {_listed(pointed)} points"
+        doubts["decimal"] = (
+            f"{_listed(commas)} has decimal commas, and {_listed(pointed)} points: --decimal says which are read"
+        )
     return by_comma if commas and not pointed else source
 
 
@@ -267,12 +290,19 @@ def _with_order(source: Source, unread: Mapping[str, pa.Array], doubts: dict[str
     either = [name for name, way in ways.items() if way == (True, True)]
     dmy = [name for name, way in ways.items() if way == (True, False)]
     mdy = [name for name, way in ways.items() if way == (False, True)]
-    if mixed := [name for name, way in ways.items() if way == (False, False)]:
-        doubts["dates"] = f"the dates of {_listed(mixed)} are in different orders, or some aren't in the calendar"
+    mixed = [name for name, way in ways.items() if way == (False, False) and not _form_of(unread[name], source)]
+    says_which = "--dates says which"
+    if mixed:
+        doubts["dates"] = (
+            f"the dates of {_listed(mixed)} are in different orders, or some aren't in the calendar, or their times of "
+            "day are in another form: what isn't read is NULL"
+        )
     if dmy and mdy:
-        doubts["dates"] = f"{_listed(dmy)} has dates with the day first, and {_listed(mdy)} with the month"
+        doubts["dates"] = (
+            f"{_listed(dmy)} has dates with the day first, and {_listed(mdy)} with the month: {says_which}"
+        )
     elif either and not dmy and not mdy:
-        doubts["dates"] = f"the dates of {_listed(either)} can be read with the day first, or the month"
+        doubts["dates"] = f"the dates of {_listed(either)} can be read with the day first, or the month: {says_which}"
     if bool(dmy) == bool(mdy):
         return source
     return day_first if dmy else month_first

@@ -300,7 +300,7 @@ class _Reading:
                 columns=columns,
                 rows=0,
                 digest="",
-                written=written(self.table.source),
+                written=written(self.table),
                 most_rows_per_unit=self.table.most_rows_per_unit,
             ),
         )
@@ -328,7 +328,7 @@ class _Reading:
             columns=columns,
             rows=metadata.num_rows,
             digest=digest_of(path),
-            written=written(self.table.source),
+            written=written(self.table),
             most_rows_per_unit=self.table.most_rows_per_unit,
             file=path.name,
         )

@@ -17,6 +17,7 @@ from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING
 
+from discreet.tables.admission.declared_forms import number_text, time_of_epoch, time_of_format
 from discreet.tables.schema.source import MOST_PLACES, Column, Kind, Source
 from discreet.tables.session import string
 from discreet.tables.sources import Field
@@ -164,18 +165,11 @@ def cast(column: Column, value: str, field: Field, source: Source, *, identifies
         source: how it is written: the decimal mark, and the order of dates.
         identifies: whether the column tells units, or rows that links lead to, from each other.
     """
-    text = field.untyped or is_text(passed_as(field.type))
     match column.kind:
         case Kind.INTEGER:
-            if text:
-                whole = _whole_text(column, value, source, identifies=identifies)
-            elif kind_of(field.type) is Kind.REAL:
-                whole = _whole_real(value, field)
-            else:
-                whole = _whole(column, value, identifies=identifies)
-            return f"TRY_CAST({whole} AS BIGINT)"
+            return f"TRY_CAST({_whole(column, value, field, source, identifies=identifies)} AS BIGINT)"
         case Kind.REAL:
-            number = _pointed(value, source) if text else _nearest(value, field)
+            number = number_text(column, value, source) if _is_texts(field) else _nearest(value, field)
             real = f"TRY_CAST({number} AS DOUBLE)"
             return f"CASE WHEN {real} = 0 THEN CAST(0 AS DOUBLE) WHEN isfinite({real}) THEN {real} END"
         case Kind.TEXT:
@@ -186,8 +180,7 @@ def cast(column: Column, value: str, field: Field, source: Source, *, identifies
             most = column.max_length
             return f"CASE WHEN strlen({written}) > {most} THEN left({written}, {most}) ELSE {written} END"
         case Kind.DATE | Kind.TIMESTAMP:
-            time = _time_text(column, value, source, identifies=identifies) if text else None
-            time = time or _time(column, value, field, identifies=identifies)
+            time = _time(column, value, field, source, identifies=identifies)
             first, last = CALENDAR[column.kind]
             return f"CASE WHEN {time} BETWEEN {first} AND {last} THEN {time} END"
         case _:
@@ -217,7 +210,21 @@ def passed_as(stored: pa.DataType) -> pa.DataType:
     return pa.large_string() if is_text(stored) else stored
 
 
-def _whole(column: Column, value: str, *, identifies: bool) -> str:
+def _is_texts(field: Field) -> bool:
+    """Whether a field's values come as texts."""
+    return field.untyped or is_text(passed_as(field.type))
+
+
+def _whole(column: Column, value: str, field: Field, source: Source, *, identifies: bool) -> str:
+    """What is cast to an integer."""
+    if _is_texts(field):
+        return _whole_text(column, value, source, identifies=identifies)
+    if kind_of(field.type) is Kind.REAL:
+        return _whole_real(value, field)
+    return _whole_number(column, value, identifies=identifies)
+
+
+def _whole_number(column: Column, value: str, *, identifies: bool) -> str:
     """An integer of any width. Beyond 64 bits it is out of all bounds, where there are any, and nobody's id."""
     if column.bounds is None or identifies:
         return value
@@ -243,7 +250,7 @@ _WHOLE_BITS = {"is_float16": 11, "is_float32": 24, "is_float64": 53}
 
 def _whole_text(column: Column, value: str, source: Source, *, identifies: bool) -> str:
     """An integer from a text; numbers with places are rounded, unless they identify."""
-    number = _pointed(value, source)
+    number = number_text(column, value, source)
     if identifies:
         return f"CASE WHEN regexp_full_match({number}, '[+-]?[0-9]+([.]0*)?') THEN TRY_CAST({number} AS BIGINT) END"
     whole = f"TRY_CAST({number} AS BIGINT)"
@@ -263,15 +270,17 @@ def _nearest(value: str, field: Field) -> str:
     return f"CAST({value} AS VARCHAR)" if is_long else value
 
 
-def _pointed(value: str, source: Source) -> str:
-    """A number's text with a decimal point. Where the mark is a comma, a point means something else: NULL."""
-    return (
-        value if source.decimal == "." else f"CASE WHEN NOT contains({value}, '.') THEN replace({value}, ',', '.') END"
-    )
-
-
-def _time(column: Column, value: str, field: Field, *, identifies: bool) -> str:
+def _time(column: Column, value: str, field: Field, source: Source, *, identifies: bool) -> str:
     """A date, or the wall time of an instant in its column's zone."""
+    if column.epoch is not None:
+        time = time_of_epoch(column, value, identifies=identifies)
+        return time if column.time_zone is None else _told(column, time, identifies=identifies)
+    if column.format is not None:
+        return time_of_format(column, value, identifies=identifies)
+    if _is_texts(field):
+        # Words such as epoch are times to DuckDB.
+        text = _time_text(column, value, source, identifies=identifies)
+        return f"CASE WHEN regexp_matches({value}, '[0-9]') THEN {text} END"
     if getattr(field.type, "tz", None) is not None:
         value = _told(column, value, identifies=identifies)
     return f"TRY_CAST({value} AS {SQL_TYPES[column.kind]})"

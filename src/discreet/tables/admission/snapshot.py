@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from discreet.errors import Hint, SnapshotError, SnapshotMissing
-from discreet.tables.schema.source import LONGEST_TEXT, Column, Kind, Source
+from discreet.tables.schema.source import LONGEST_TEXT, Column, Kind
 from discreet.tables.schema.table import Table
 from discreet.tables.sources.in_place import Place, check_places, held_open
 
@@ -100,7 +100,7 @@ class HeldTable:
 
     def covers(self, table: Table, identifying: frozenset[str]) -> bool:
         """Whether a table, as it is declared now, can be asked about with what was admitted."""
-        if self.written != written(table.source):
+        if self.written != written(table):
             return False
         several = not table.public and (table.unit is None or not table.unit.is_row)
         if several and (self.most_rows_per_unit is None or self.most_rows_per_unit > table.most_rows_per_unit):
@@ -273,15 +273,20 @@ class Snapshot:
             return False
 
 
-def written(source: Source) -> str:
-    """What is declared of how a source is written, as far as it decides what its values are.
+def written(table: Table) -> str:
+    """What is declared of how a table is written, as far as it decides what its values are.
 
     Examples:
-        >>> written(Source.of("visits.csv", dates="dmy", skip_malformed=True))
-        '{"dates": "dmy"}'
+        >>> from discreet.privacy import Unit
+        >>> from discreet.tables import Source
+        >>> source = Source.of("visits.csv", dates="dmy", skip_malformed=True)
+        >>> paid = Column(name="paid", kind=Kind.REAL, thousands=",")
+        >>> written(Table(name="visits", source=source, columns=(paid,), unit=Unit.row()))
+        '{"columns": {"paid": {"thousands": ","}}, "dates": "dmy"}'
     """
-    said = {name: value for name, value in source.declared().items() if name not in {"table", "skip_malformed"}}
-    return json.dumps(said, sort_keys=True)
+    source = {name: said for name, said in table.source.declared().items() if name not in {"table", "skip_malformed"}}
+    columns = {column.name.casefold(): dict(column.form) for column in table.columns if column.form}
+    return json.dumps(source | ({"columns": columns} if columns else {}), sort_keys=True)
 
 
 def digest_of(path: Path) -> str:

@@ -100,11 +100,16 @@ def check_schema(table: Table, fields: Sequence[Field]) -> dict[str, Field]:
                 # Where a file's first line is its schema, it may be a row, so it isn't quoted.
                 hint="does its first line name the columns?" if table.source.kind == "csv" else listed,
             )
-        if not there.untyped and not readable_as(there.type, column.kind):
+        if not there.untyped and not (readable_as(there.type, column.kind) or _has_form(there.type, column)):
             kind = kind_of(there.type)
             raise SchemaMismatch(
                 f"column {column.name!r} is declared as {column.kind}, but holds {called(there.type)}",
                 hint=f"declare it as {kind}" if kind else "discreet doesn't compute with such values",
+            )
+        if column.form and not (there.untyped or _has_form(there.type, column)):
+            raise SchemaMismatch(
+                f"column {column.name!r} holds {called(there.type)}, which isn't written in any form",
+                hint=f"leave {' and '.join(column.form)} out",
             )
         if getattr(there.type, "tz", None) is not None and column.time_zone is None:
             raise SchemaMismatch(
@@ -112,6 +117,15 @@ def check_schema(table: Table, fields: Sequence[Field]) -> dict[str, Field]:
                 hint=Hint.of("say in which they are to be told: {time_zone}", time_zone="Europe/Paris").in_file(),
             )
     return {column.name.casefold(): found[column.name.casefold()] for column in table.columns}
+
+
+def _has_form(stored: pa.DataType, column: Column) -> bool:
+    """Whether a column's declared form is one of values of an Arrow type: texts, or numbers that count time."""
+    from pyarrow import types
+
+    stored = stored.value_type if types.is_dictionary(stored) else stored
+    counts = column.epoch is not None and kind_of(stored) in (Kind.INTEGER, Kind.REAL)
+    return counts or bool(column.form and is_text(stored))
 
 
 def check_zones(session: Session, tables: Iterable[Table]) -> None:
@@ -194,7 +208,7 @@ class Scan:
             columns=tuple(HeldColumn.of(column, self.identifying, names[column.name]) for column in self.table.columns),
             rows=rows,
             digest="",
-            written=written(self.table.source),
+            written=written(self.table),
             most_rows_per_unit=self.table.most_rows_per_unit,
             places=tuple(places),
         )

@@ -237,6 +237,7 @@ class TableProposal:
         codebook: of the public dataset that the table was taken for, by the names of its columns.
         missing_origin: where the texts for NULL came from; None if there are none.
         doubts: what the cells leave in doubt of how they are written, in words, by the option that would say it.
+        forms: what reads the texts of a column if its declaration says it, by column.
         mismatches: what the data says against the proposal, in words. For the custodian's screen only: they aren't
             written to the file, because they depend on the data.
         candidates: other columns that may say whose a row is, by how the rest depends on them. For the screen, too.
@@ -254,6 +255,7 @@ class TableProposal:
     kinds_are_guessed: bool = False
     source_is_guessed: bool = False
     doubts: Mapping[str, str] = field(default_factory=dict)
+    forms: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -348,6 +350,7 @@ def propose_table(
         missing_origin=(Origin.DATA if from_data else Origin.KNOWLEDGE) if context.missing else None,
         doubts=profile.written.doubts if profile.written is not None else {},
         candidates=tuple(each for each in profile.candidates if each.column != choice.tells),
+        forms=profile.written.forms if profile.written is not None else {},
         source_is_guessed=looked and given.guessed,
         kinds_are_guessed=looked and source.is_untyped and any(item.is_of_kind_alone for item in suggestions),
         mismatches=(

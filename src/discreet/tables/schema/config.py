@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from discreet.errors import ConfigError, SourceUnsupported
 from discreet.privacy import (
@@ -330,6 +330,9 @@ def _column(name: str, node: Node, table_zone: str | None) -> Column:
     zone = entries["time_zone"].text() if "time_zone" in entries else zone
     places = entries["places"].whole() if "places" in entries else None
     longest = entries["max_length"].whole() if "max_length" in entries else LONGEST_TEXT
+    form: dict[str, Any] = {
+        each: entries[each].text() for each in ("thousands", "strip", "format", "epoch") if each in entries
+    }
     with node.blamed():
         return Column(
             name=name,
@@ -340,6 +343,7 @@ def _column(name: str, node: Node, table_zone: str | None) -> Column:
             time_zone=zone,
             places=places,
             max_length=longest,
+            **form,
         )
 
 

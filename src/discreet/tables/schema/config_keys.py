@@ -93,6 +93,10 @@ COLUMN = {
     "time_zone": 'time_zone = "Europe/Paris", of timestamps that are points in time',
     "places": "places = 2, of reals that are decimals",
     "max_length": "max_length = 40, of texts",
+    "thousands": 'thousands = ",", where numbers are texts such as 1,234',
+    "strip": 'strip = "$%", signs of texts that are no part of their numbers',
+    "format": 'format = "%d-%b-%Y", where dates or times are texts such as 31-OCT-2023',
+    "epoch": 'epoch = "s", where times are numbers; or "ms", "us", "days", "excel"',
 }
 COLUMN_ALSO = {
     "scale": "places",

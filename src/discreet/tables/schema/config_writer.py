@@ -191,6 +191,7 @@ def declaration(column: Column) -> dict[str, Value]:
         item["places"] = column.places
     if column.max_length != LONGEST_TEXT:
         item["max_length"] = column.max_length
+    item |= column.form
     if not column.nullable:
         item["nullable"] = False
     return item

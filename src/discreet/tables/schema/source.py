@@ -26,6 +26,8 @@ texts runs out of memory because of it: an exact answer to whether that person i
 SourceKind = Literal["csv", "parquet", "arrow", "jsonl", "duckdb", "sqlite", "xlsx", "memory"]
 DateOrder = Literal["ymd", "dmy", "mdy"]
 DecimalMark = Literal[".", ","]
+ThousandsMark = Literal[",", ".", " ", "'"]
+Epoch = Literal["s", "ms", "us", "days", "excel"]
 
 _ENDINGS: dict[str, SourceKind] = {
     **{text + packed: "csv" for text in (".csv", ".tsv", ".txt") for packed in ("", ".gz", ".zst")},
@@ -320,11 +322,18 @@ class Column:
             extremes of them are answered as decimals with so many. Values are read as the nearest doubles all the same.
         max_length: of a text, how many characters are kept when it's admitted, 1 to 1,000. The fewer, the less one
             person can make a question take.
+        thousands: the mark between the thousands of numbers that are texts: `,` `.` a space or `'`.
+        strip: signs that are no part of a number, such as `$€%`; 45% is 45 then.
+        format: of dates and times that are texts in another form than ISO 8601, as `strptime` has it: `%d-%b-%Y`,
+            `%m/%d/%Y %I:%M %p`. Names of months are English.
+        epoch: what dates and times count that are numbers: `s`, `ms` or `us` since 1970, of timestamps in a time zone;
+            `days` since 1970; or `excel`, days as spreadsheets count them.
         values: of a public table, all that it holds as admitted, NULL among them if it does. Found, never declared.
 
     Raises:
         InvalidArgument: both bounds and keys, or either doesn't fit the kind; a time zone that can't be one; places
-            of anything but reals, or a greatest length of anything but texts, or one that a key is longer than.
+            of anything but reals, or a greatest length of anything but texts, or one that a key is longer than; a form
+            that values of the kind don't have.
 
     Examples:
         >>> print(Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110)))
@@ -339,6 +348,10 @@ class Column:
     time_zone: str | None = None
     places: int | None = None
     max_length: int = LONGEST_TEXT
+    thousands: ThousandsMark | None = None
+    strip: str = ""
+    format: str | None = None
+    epoch: Epoch | None = None
     values: tuple[KeyValue, ...] | None = field(default=None, hash=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -361,10 +374,48 @@ class Column:
         if self.places is not None and (self.kind is not Kind.REAL or not 0 < self.places <= MOST_PLACES):
             raise InvalidArgument(f"{self._called} is {self.kind}; only reals have places, 1 to {MOST_PLACES}")
         self._check_length()
+        self._check_form()
         if self.keys is not None:
             kinds = {_KEY_KINDS[type(key)] for key in self.keys if key is not None}
             if kinds - {self.kind}:
                 raise InvalidArgument(f"the keys of {self._called} aren't {self.kind} values, as the column is")
+
+    @property
+    def form(self) -> Mapping[str, str]:
+        """What is declared of how its values are written.
+
+        Examples:
+            >>> Column(name="paid", kind=Kind.REAL, thousands=",", strip="$").form
+            {'thousands': ',', 'strip': '$'}
+        """
+        said = {"thousands": self.thousands, "strip": self.strip, "format": self.format, "epoch": self.epoch}
+        return {name: form for name, form in said.items() if form}
+
+    def _check_form(self) -> None:
+        """Refuse a form that values of the kind don't have, or that doesn't say what they are."""
+        for name in self.form:
+            is_fit = self.kind.is_number if name in ("thousands", "strip") else self.kind.is_time
+            if not is_fit:
+                raise InvalidArgument(f"{self._called} is {self.kind}, which has no {name}")
+        if self.thousands is not None:
+            _one_of("mark between thousands", self.thousands, get_args(ThousandsMark))
+        if self.epoch is not None:
+            _one_of("epoch", self.epoch, get_args(Epoch))
+        if set(self.strip) & set("0123456789+-.,eE\u2212") or not self.strip.isprintable():
+            raise InvalidArgument(
+                f"{self._called} can't strip what numbers are made of", hint=Hint.of("{strip}", strip="$%")
+            )
+        if self.format is not None and (self.epoch is not None or not _tells_days(self.format, self.kind)):
+            raise InvalidArgument(
+                f"{self._called} has a format without year, month and day, or with what its kind lacks",
+                hint=Hint.of("{format}; without zones, and in dates without hours", format="%d-%b-%Y"),
+            )
+        is_instant = self.epoch in ("s", "ms", "us")
+        if is_instant and (self.kind is not Kind.TIMESTAMP or self.time_zone is None):
+            raise InvalidArgument(
+                f"{self._called} counts points in time, which are another day and hour in each time zone",
+                hint=Hint.of("declare it as timestamp, with {time_zone}", time_zone="Europe/Paris").in_file(),
+            )
 
     @property
     def _called(self) -> str:
@@ -406,6 +457,25 @@ class Column:
         """The column in words."""
         declared = f" in {self.bounds}" if self.bounds else f" of {self.keys}" if self.keys else ""
         return f"{self.name} {self.kind}{declared}"
+
+
+_DAY_PARTS = ({"%Y", "%y", "%-y"}, {"%m", "%-m", "%b", "%B"}, {"%d", "%-d"})
+_CLOCK_PARTS = {"%H", "%-H", "%I", "%-I", "%M", "%-M", "%S", "%-S", "%p", "%f"}
+_WORDS = {"%a", "%A", "%%"}
+
+
+def _tells_days(form: str, kind: Kind) -> bool:
+    """Whether a format says year, month and day, once each, and nothing that values of the kind don't have."""
+    parts = re.findall("%-?.", form)
+    days = [part for part in parts if part not in _CLOCK_PARTS | _WORDS]
+    told = sorted(sum(part in names for part in days) for names in _DAY_PARTS)
+    return (
+        len(days) == len(told) == sum(told)
+        and min(told) == 1
+        and (kind is Kind.TIMESTAMP or not _CLOCK_PARTS & set(parts))
+        and len(form) <= 100  # noqa: PLR2004 — longer than any in use
+        and form.count("%") == sum(part.count("%") for part in parts)
+    )
 
 
 _A = {"bounds": "Bounds", "keys": "Keys", "time_zone": "a text"}

@@ -140,7 +140,7 @@ class Table:
                 hint="at most 64 small letters, digits, _ and -, such as daily",
             )
         for column in self.columns:
-            self._check_keys(column)
+            self._check_column(column)
         if self.public:
             self._check_public()
         else:
@@ -157,6 +157,17 @@ class Table:
         object.__setattr__(self, "most_left_out", rational(self.most_left_out, "most_left_out"))
         if not 0 <= self.most_left_out <= 1:
             raise InvalidArgument("most_left_out is a part, from 0 to 1", hint="0.05")
+
+    def _check_column(self, column: Column) -> None:
+        """Refuse a column that its source can't hold."""
+        if column.thousands == self.source.decimal:
+            raise InvalidArgument(
+                f"in column {column.name!r}, {column.thousands!r} can't be decimal mark and stand between thousands",
+                hint=Hint.of(
+                    "{decimal}, or another mark between thousands", decimal="," if column.thousands == "." else "."
+                ),
+            )
+        self._check_keys(column)
 
     def _check_keys(self, column: Column) -> None:
         """Refuse keys that no row could have: every row would silently be read as NULL.
