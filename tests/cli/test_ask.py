@@ -426,10 +426,12 @@ def test_a_plan_says_whether_the_budget_pays_for_it_and_what_it_leaves(run: Any)
     assert run("ask", COUNT, "--rho", "0.17").exit_code == 0
     left = json.loads(run("budget", "--format", "json").stdout)["remaining"]
     assert left == gaussian["remaining_after"]
-    assert "budget doesn't pay for it" in told("--rho", "0.17")
+    assert "answer answered already by entry 1: free" in told("--rho", "0.17")
+    assert json.loads(run("explain", COUNT, "--rho", "0.17", "--format", "json").stdout)["answered_by"] == [1]
+    assert "budget doesn't pay for it" in told("--rho", "0.3")
     free = run("explain", "SELECT COUNT(*) AS n FROM census WHERE 1 = 0", "--epsilon", "1")
     assert "budget" not in free.stdout
-    assert "doesn't pay for it" in run("ask", f"EXPLAIN {COUNT}", "--rho", "0.17").stdout
+    assert "doesn't pay for it" in run("ask", f"EXPLAIN {COUNT}", "--rho", "0.3").stdout
 
 
 def test_names_of_several_words_are_suggested_as_a_question_spells_them(town: Path, run: Any) -> None:

@@ -213,13 +213,15 @@ def show_plan(
 
 
 def _prospect(plan: Plan | RemotePlan, tables: Protected | Remote) -> tuple[dict[str, object], list[str]]:
-    """What the budget says to a plan, as data and in words; a server has said it with the plan."""
+    """By what a plan is answered already, or what the budget says to it, as data and in words; a server has said it."""
     protected = here(tables)
     if protected is None:
         return {}, []
     from discreet.gateway import cost_of
 
     made = cast("Plan", plan)
+    if made.answered_by:
+        return {"answered_by": list(made.answered_by)}, []
     cost, analyst = cost_of([made]), made.request.analyst
     found = protected.affordable(cost, analyst)
     words = prospect(found.times, found.after or "")

@@ -83,8 +83,8 @@ def answers_of(workload: Workload, outcome: Outcome, signing: Signing) -> list[A
 
 
 def explanation_of(plan: Plan, budget: str = "") -> Explanation:
-    """The plan in words, and whether the budget pays for it, to be read like an answer."""
-    words = plan.explain() + (f"\nbudget    {budget}" if budget else "")
+    """The plan in words, to be read like an answer; whether the budget pays for it, if it isn't answered already."""
+    words = plan.explain() + (f"\nbudget    {budget}" if budget and not plan.answered_by else "")
     return replace(Explanation.of(words, cost_of([plan])), warnings=plan.warnings)
 
 
@@ -247,6 +247,32 @@ def answered(
         if met == own.keys():
             return answer_of(reached, signing)
     return None
+
+
+def answering(
+    question: Plan | Workload,
+    find: Callable[[Plan | Workload], Outcome | None],
+    again: Callable[[Plan, Request], Plan],
+) -> tuple[int, ...]:
+    """The entries that a question is answered by, with all that is asked first; none if some of it isn't stored.
+
+    Args:
+        question: as it would be asked.
+        find: a stored outcome.
+        again: plans the same question for another request.
+    """
+
+    def found(step: Plan | Workload) -> Outcome:
+        outcome = find(step)
+        if outcome is None:
+            raise _Missing
+        return outcome
+
+    try:
+        last = found(question) if isinstance(question, Workload) else tuned(question, found, again).outcome
+    except _Missing:
+        return ()
+    return last.origin or ((last.entry,) if last.entry else ())
 
 
 def _step(step: Plan, own: Mapping[str, Stored], met: set[str], find: Callable[[Plan], Outcome | None]) -> Outcome:

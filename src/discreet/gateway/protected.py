@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Self, Unpack, overload
 
 from discreet.accounting import Charge
 from discreet.arguments import taking_known
-from discreet.errors import BudgetExhausted, InvalidArgument, PlanChanged
+from discreet.errors import BudgetExhausted, InvalidArgument, LedgerError, PlanChanged
 from discreet.gateway.admissions import Admissions
-from discreet.gateway.answer_builder import answer_of, answered, answers_of, cost_of, explanation_of
+from discreet.gateway.answer_builder import answer_of, answered, answering, answers_of, cost_of, explanation_of
 from discreet.gateway.answers import Workload
 from discreet.gateway.execute import as_answered, as_payable, execute, prepare, run
 from discreet.gateway.outcome import ReuseIndex, bundles_of, plans_of
 from discreet.gateway.planning import Frame, Planning, Tuned, declarations_digest, tuned
-from discreet.gateway.versions import AFTER_CLOSE, AdmissionReport
+from discreet.gateway.versions import AFTER_CLOSE, AdmissionReport, groups_read
 from discreet.privacy import Limits
 from discreet.query.planner import Plan, Request, Terms, taking_terms
 from discreet.results import Answer, prospect
@@ -252,6 +252,8 @@ class Protected(Accounted):
         What public tables hold is known to the plan: groups of their columns are public. So they are looked at in the
         version in force; the first one is admitted, where there is none yet.
 
+        `answered_by` has the entries by which it is answered already, so that asking is free.
+
         A list of questions is planned together, as a `Workload`: what they share is measured once, and what is offered
         is for all of them.
 
@@ -272,7 +274,8 @@ class Protected(Accounted):
             SnapshotError: the question can read a public table, and the tables aren't there as they were admitted.
             SourceError: the same, and nothing was admitted yet, and a source can't be read.
         """
-        return self._planning.plan(question, Request.read(terms))
+        plan = self._planning.plan(question, Request.read(terms))
+        return replace(plan, answered_by=found) if (found := self.answered_by(plan)) else plan
 
     @overload
     def ask(
@@ -341,11 +344,12 @@ class Protected(Accounted):
             analyst = _analyst_of(question, terms)
             plan = self._planning.made_again(question)
         else:
-            plan = self.plan(question if inner is None else inner, **terms)
+            plan = self._planning.plan(question if inner is None else inner, Request.read(terms))
             analyst = plan.request.analyst
         if digest not in {None, plan.digest}:
             raise PlanChanged("this question has another plan than the one that was named", hint="plan it again")
         if inner is not None and isinstance(plan, Plan):
+            plan = replace(plan, answered_by=self.answered_by(plan))
             return explanation_of(plan, self.prospect(cost_of([plan]), analyst))
         self._admit(analyst)
         signing = self.signing  # closing takes it away, and what runs by then is answered
@@ -378,6 +382,32 @@ class Protected(Accounted):
             if any(self._index.holds(profile, current.version_for(profile)) for profile in plan.profiles):
                 refusal.hint = "what it measures first is paid for, and free when this is asked again at the same offer"
             raise
+
+    def answered_by(self, question: Plan | Workload) -> tuple[int, ...]:
+        """The entries by which a question is answered already, so that asking it is free; none if it isn't.
+
+        What is stored is public. No table is looked at, and none is admitted for it. Of an account that can't be read,
+        or is closed, nothing is known.
+
+        Args:
+            question: as it is planned.
+        """
+        try:
+            return self._answered_by(question)
+        except LedgerError:
+            return ()
+
+    def _answered_by(self, question: Plan | Workload) -> tuple[int, ...]:
+        """The same, where the ledger can be read."""
+        admitted = self._account.in_force(self.dataset.groups)
+        if question.is_free or None in admitted.values():
+            return ()
+
+        def version(*plans: Plan) -> int:
+            return max(each.version for group in groups_read(*plans) if (each := admitted[group]) is not None)
+
+        plan = as_answered(question, self._planning, self._index, version, pays=False)
+        return answering(plan, lambda step: self._index.find(step, version(*bundles_of(step))), self._planning.again)
 
     def hold(self, until: Callable[[], None]) -> None:
         """Store no outcome from now on until this returns; it is called each time one was made. For servers.

@@ -322,6 +322,16 @@ def prospect(times: int | None, left: object) -> str:
     return f"{words}; after one, what is left is {left}" if str(left) else words
 
 
+def answered_already(entries: Sequence[int]) -> str:
+    """That a question is answered already, by which entries, and so for nothing; empty if it isn't.
+
+    Examples:
+        >>> answered_already([2, 3])
+        'answered already by entries 2 and 3: free'
+    """
+    return f"answered already by {entries_in_words(entries)}: free" if entries else ""
+
+
 def state_in_words(state: str, *, is_due: bool | None = None) -> str:
     """What became of a question that was paid for, as people read it.
 

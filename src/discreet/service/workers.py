@@ -460,7 +460,7 @@ def _retried(tables: Protected, job: Job) -> Mapping[str, Any]:
 
 
 def described(plan: Plan | Workload, times: ReleaseTimes, memory: int) -> dict[str, Any]:
-    """A plan as an analyst may see it: all of it follows from the question and from what is declared.
+    """A plan as an analyst may see it: it follows from the question, what is declared and what is stored.
 
     Args:
         plan: of a question or a workload.
@@ -493,6 +493,7 @@ def described(plan: Plan | Workload, times: ReleaseTimes, memory: int) -> dict[s
         "words": f"{words}\n{_resources(seconds, size)}",
         "warnings": list(plan.warnings),
         "noise": None if plan.choice is None else str(plan.choice),
+        "answered_by": list(plan.answered_by),
         "step": step,
         "steps": steps,
         "rungs": times.rungs,

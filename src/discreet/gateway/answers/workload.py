@@ -27,6 +27,7 @@ from discreet.gateway.answers.serving import Released
 from discreet.privacy import ApproxDP, ComposedEvent, Event, Loss, PureDP
 from discreet.query.estimates import Unknown
 from discreet.query.planner import Draft, NoiseChoice, Plan, Request, choose_noise, make_plan
+from discreet.results import answered_already
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,6 +55,7 @@ class Workload:
         request: what was offered for all of them.
         bundles: what is measured.
         choice: of Laplace or Gaussian noise, where an offer left it open; `request` is then what was made of it.
+        answered_by: the entry by which all of it was answered already when it was planned.
     """
 
     dataset: Dataset
@@ -61,6 +63,7 @@ class Workload:
     request: Request
     bundles: tuple[Plan, ...]
     choice: NoiseChoice | None = field(default=None, compare=False)
+    answered_by: tuple[int, ...] = field(default=(), compare=False)
 
     @property
     def is_free(self) -> bool:
@@ -155,6 +158,7 @@ class Workload:
             lines.append(f"   {plan.cost} by itself")
             lines += [f"   {one.column}: {one}" for one in plan.expected]
             lines += [f"   warning: {warning}" for warning in plan.warnings]
+        lines += [answered_already(self.answered_by)] if self.answered_by else []
         return "\n".join(lines)
 
     def _derived(

@@ -118,9 +118,15 @@ class RemotePlan:
         found = self.said.get("remaining_after")
         return None if found is None else _left(found)
 
+    @property
+    def answered_by(self) -> tuple[int, ...]:
+        """The entries by which it is answered already, so that asking it is free; none if it isn't."""
+        found = self.said.get("answered_by", ())
+        return tuple(each for each in found if isinstance(each, int)) if isinstance(found, list) else ()
+
     def explain(self) -> str:
-        """The plan in words, and whether the budget pays for it."""
-        budget = prospect(self.remaining_like_this, self.remaining_after or "")
+        """The plan in words; and whether it is answered already, or the budget pays for it."""
+        budget = "" if self.answered_by else prospect(self.remaining_like_this, self.remaining_after or "")
         return self.words + (f"\nbudget    {budget}" if budget else "")
 
     def to_dict(self) -> dict[str, Any]:

@@ -204,8 +204,9 @@ DRAWS = 48
 """Times of each server for each kind of request: the fewest at which times that don't overlap are told apart."""
 
 _NOISY = {
-    "at", "budget", "certificate", "entry", "expires", "head", "id", "intervals", "made", "number", "own", "remaining",
-    "remaining_after", "remaining_like_this", "reused", "rows", "signature", "spent", "text", "token",
+    "answered_by", "at", "budget", "certificate", "entry", "expires", "head", "id", "intervals", "made", "number",
+    "own", "remaining", "remaining_after", "remaining_like_this", "reused", "rows", "signature", "spent",
+    "text", "token",
 }  # fmt: skip
 
 _MARK = "conform-trace"

@@ -54,7 +54,8 @@ _FORMATS: dict[int | str, dict[str, Any]] = {
 
 _PLAN = (
     "`digest`, `cost`, `expected` (the ± of each column; of a workload, for each question), `words`, `warnings`, "
-    "`noise` (which was taken, where the offer left it open), `seconds` (how many the answer takes at the most), "
+    "`noise` (which was taken, where the offer left it open), `answered_by` (the entries by which it is answered "
+    "already, so that asking it is free), `seconds` (how many the answer takes at the most), "
     "`step`, `steps` and `rungs` (how many seconds each step has, how many there are, and at how many times each may "
     "end), `remaining_like_this` (how many more questions at this cost the budget still pays for, and the caller's "
     "share of it; null if it costs nothing), and `remaining_after`: what is left once it is paid; null if it costs "

@@ -27,6 +27,7 @@ from discreet.query.planner.plan_text import explain
 from discreet.query.planner.question_analysis import warnings_of, why_no_rows, with_averages
 from discreet.query.planner.request import Draft, Request, Together
 from discreet.query.planner.work import Work, pairs_within_work, work_of
+from discreet.results import answered_already
 from discreet.tables import Column, Dataset
 
 RULES: tuple[Callable[[Draft], Draft], ...] = (
@@ -138,6 +139,8 @@ class Plan:
         levels: one for each grouping set; mostly one.
         profiles: questions that are asked first, where limits are to be chosen by what they answer.
         choice: of Laplace or Gaussian noise, where an offer left it open; its `request` is then what was made of it.
+        answered_by: the entries by which it was answered already when it was planned, so that asking it is free. What
+            is stored is public, and has no part in what is planned.
     """
 
     dataset: Dataset
@@ -146,6 +149,7 @@ class Plan:
     levels: tuple[Level, ...]
     profiles: tuple[Plan, ...] = ()
     choice: NoiseChoice | None = field(default=None, compare=False)
+    answered_by: tuple[int, ...] = field(default=(), compare=False)
 
     @property
     def text(self) -> str:
@@ -215,7 +219,9 @@ class Plan:
         profiles = [profile.cost for profile in self.profiles]
         noise = None if self.choice is None else str(self.choice)
         work = self.work.in_words(released)
-        return explain(self.drafts, self.cost, profiles, noise=noise, work=work, warnings=self.warnings)
+        words = explain(self.drafts, self.cost, profiles, noise=noise, work=work, warnings=self.warnings)
+        already = answered_already(self.answered_by)
+        return f"{words}\nanswer    {already}" if already else words
 
     def to_dict(self) -> dict[str, object]:
         """The plan as JSON-ready data; all of it is public. `warnings` are there if there are any."""
