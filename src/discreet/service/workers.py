@@ -513,4 +513,11 @@ def _resources(seconds: float, size: Size) -> str:
 def _expected(plan: Plan) -> list[dict[str, Any]]:
     """How accurate each column of an answer would be."""
     names = ("column", "error", "rows", "ranks", "share")
-    return [{**{name: getattr(each, name) for name in names}, "words": str(each)} for each in plan.expected]
+    return [
+        {
+            **{name: getattr(each, name) for name in names},
+            "informative": each.is_informative,
+            "words": str(each),
+        }
+        for each in plan.expected
+    ]

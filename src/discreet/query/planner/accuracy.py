@@ -20,6 +20,7 @@ from discreet.query.estimates import (
     Estimator,
     Noise,
     Slopes,
+    declared_ends,
     is_announced,
     magnitude,
     ratio_of,
@@ -191,6 +192,7 @@ class Expected:
         confidence: of the interval.
         share: which part of the cost is for what the column rests on; columns may rest on the same.
         wanted: the half width asked for, where the offer doesn't reach it.
+        declared: between which numbers the column's values lie by what is declared; None where nothing says so.
     """
 
     column: str
@@ -201,6 +203,12 @@ class Expected:
     confidence: float = float(CONFIDENCE)
     share: float = 1.0
     wanted: Fraction | None = None
+    declared: tuple[float, float] | None = None
+
+    @property
+    def is_informative(self) -> bool:
+        """Whether the answer is to say more than what is declared: not if its interval is as wide as all of that."""
+        return self.declared is None or self.error is None or 2 * self.error < self.declared[1] - self.declared[0]
 
     def __str__(self) -> str:
         """The error in words."""
@@ -215,7 +223,14 @@ class Expected:
         within = "" if self.rows is None else f", in a group of {self.rows:,} rows"
         missed = "" if self.wanted is None else f", where ± {float(self.wanted):.4g} was wanted"
         paid = "" if self.share == 1 else f"; {_in_percent(self.share)} of the cost"
-        return error + within + missed + paid
+        return error + within + missed + paid + self._nothing()
+
+    def _nothing(self) -> str:
+        """That the answer would tell nothing, in words; nothing, if it does."""
+        if self.is_informative or self.declared is None:
+            return ""
+        low, high = self.declared
+        return f"; this tells you nothing: it is as wide as what is declared, {low:,.6g} to {high:,.6g}"
 
 
 def expected_errors(draft: Draft) -> tuple[Expected, ...]:
@@ -243,6 +258,7 @@ def expected_errors(draft: Draft) -> tuple[Expected, ...]:
                 confidence=float(confidence),
                 share=float(sum(cost for name, cost in spent.items() if parts & numbers[name])),
                 wanted=missed.get(output.name),
+                declared=declared_ends(output.expr, draft.question, estimators),
             )
         )
     return tuple(errors)
