@@ -73,7 +73,7 @@ import re
 from collections.abc import Mapping
 from json import dumps
 from shlex import quote
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Never, Self, TypeAlias
 
 
 class DiscreetError(Exception):
@@ -251,6 +251,15 @@ class TooManyValues(QueryError):
 
 class Unsupported(QueryError):
     """SQL that discreet can't bound, or doesn't do."""
+
+
+def unforeseen(what: Never) -> Unsupported:
+    """That a piece of code was never taught a kind of thing: to be raised, instead of taking it for something else.
+
+    It ends a `match` over all kinds of something: a type checker sees that none is left over, and one that is added
+    later is refused where it comes.
+    """
+    return Unsupported(f"nobody taught this what to do with {type(what).__name__} {getattr(what, 'name', '')}".rstrip())
 
 
 class BudgetError(DiscreetError):

@@ -30,6 +30,7 @@ from discreet.engine.expression_compiler import (
     selected,
     within_range,
 )
+from discreet.errors import unforeseen
 from discreet.privacy import Keys
 from discreet.query import ir
 from discreet.tables import Owner, Table
@@ -166,8 +167,10 @@ def _expressions(relation: ir.Relation) -> list[ir.Expr]:
             arguments = (each.argument for each in windowed)
             order = (term.expr for each in windowed for term in each.order)
             return [*partition, *order, *(each for each in arguments if each is not None)]
-        case _:
+        case ir.Scan() | ir.Distinct() | ir.Union():
             return []
+        case _:
+            raise unforeseen(relation)
 
 
 def _positions(scans: list[ir.Scan], names: Mapping[str, set[str]]) -> tuple[int, ...]:
@@ -224,6 +227,8 @@ class RelationCompiler:
                 return _per_unit(self.rows(source), relation, self._names)
             case ir.Window(source=source):
                 return _window(self.rows(source), relation, self._names)
+            case _:
+                raise unforeseen(relation)
 
     def _scan(self, scan: ir.Scan) -> Rows:
         """The rows of a scan view, with the scan's own names."""

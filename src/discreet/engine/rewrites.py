@@ -18,8 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from discreet.errors import unforeseen
 from discreet.query.ir import (
     Call,
+    Distinct,
     Exact,
     Expr,
     Join,
@@ -74,8 +76,10 @@ def visible(relation: Relation) -> frozenset[str]:
             return visible(left) | visible(right)
         case Window(source=source, alias=alias):
             return visible(source) | {alias}
+        case Where(source=source) | Distinct(source=source):
+            return visible(source)
         case _:
-            return visible(relation.source)
+            raise unforeseen(relation)
 
 
 class _Pass:
@@ -100,8 +104,10 @@ class _Pass:
                 return replace(relation, left=self.of(left), right=self.of(right))
             case Union(parts=united):
                 return replace(relation, parts=tuple(replace(each, source=self.of(each.source)) for each in united))
-            case _:
+            case Where() | Project() | Distinct() | PerUnit() | Window():
                 return replace(relation, source=self.of(relation.source))  # type: ignore[arg-type]  # of the kind it was
+            case _:
+                raise unforeseen(relation)
 
 
 def push_filters_down(exact: Exact) -> Exact:
@@ -141,8 +147,10 @@ class _Pushdown(_Pass):
                     predicate=None if predicate is None else part(predicate, lambda each: not on_right(each)),
                 )
                 return filtered(joined, rest)
-            case _:
+            case Scan() | Project() | Union() | Distinct() | PerUnit() | Window():
                 return filtered(self.of(relation), filters)
+            case _:
+                raise unforeseen(relation)
 
 
 def eliminate_owner_joins(exact: Exact) -> Exact:
@@ -197,8 +205,10 @@ def _private_scan(relation: Relation) -> Scan | None:
         case Join():
             side = _private_side(relation)
             return None if side is None else _private_scan(getattr(relation, side))
-        case _:
+        case Project() | Union() | Distinct() | PerUnit() | Window():
             return None
+        case _:
+            raise unforeseen(relation)
 
 
 def _instead(relation: Relation, joined: Join) -> Relation:

@@ -30,6 +30,7 @@ from itertools import product
 from math import inf, prod
 from typing import TypeVar
 
+from discreet.errors import unforeseen
 from discreet.gateway.answers.released import Group, Shown, public_groups
 from discreet.privacy import KeyValue
 from discreet.query import ir
@@ -354,6 +355,8 @@ def _shape(relation: ir.Relation) -> str:
             return f"per_unit({below}, {_shape_of_groups(relation)})"
         case ir.Window():
             return f"window({below}, {_shape_of_window(relation)})"
+        case _:
+            raise unforeseen(relation)
 
 
 def _shape_of_groups(relation: ir.PerUnit) -> str:

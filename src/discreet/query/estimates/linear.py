@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 
+from discreet.errors import Unsupported
 from discreet.query import ir
 from discreet.query.estimates.associations import Association
+from discreet.query.estimates.choices import ModeEstimator, QuantileEstimator
 from discreet.query.estimates.estimators import Estimator, Interval, Linear, Noises, Noisy, OfNoRows, Total
 from discreet.query.estimates.intervals import Joint, ratio_interval
 from discreet.query.estimates.means import Mean, Spread
@@ -141,8 +143,10 @@ def ratio_of_aggregate(estimator: Estimator | None) -> LinearRatio | None:
         case Mean(total=total, count=count, centre=centre, lo=lo, hi=hi):
             numerator = Linear({total: Fraction(1)}).plus(Linear({count: centre}))
             return LinearRatio(numerator, Linear({count: Fraction(1)}), (lo, hi))
-        case _:
+        case None | OfNoRows() | Spread() | Association() | QuantileEstimator() | ModeEstimator():
             return None
+        case _:
+            raise _unknown(estimator)
 
 
 def parts_with_intervals(
@@ -265,13 +269,28 @@ def slopes_of(expr: ir.Expr, estimators: Mapping[str, Estimator], noises: Noises
 
 
 def slopes_of_aggregate(estimator: Estimator, noises: Noises) -> Slopes | None:
-    """The slopes of one aggregate; None if it rests on anything but noisy measures."""
-    if not set(estimator.parts) <= noises.keys():
-        return None
-    if isinstance(estimator, Association):
-        return Slopes(estimator.slopes(ROWS), rows=ROWS)
-    ratio = ratio_of_aggregate(estimator)
-    return _of_estimator(estimator, noises) if ratio is None else _of_ratio(ratio, noises)
+    """The slopes of one aggregate; None if it rests on anything but noisy measures.
+
+    Raises:
+        Unsupported: nobody taught this how the estimator moves; no error is promised then.
+    """
+    match estimator:
+        case QuantileEstimator() | ModeEstimator():
+            return None
+        case OfNoRows():
+            return Slopes({})
+        case Association():
+            return Slopes(estimator.slopes(ROWS), rows=ROWS)
+        case Spread():
+            return _by_differences(estimator, noises)
+        case _:
+            ratio = ratio_of_aggregate(estimator)  # which refuses what it doesn't know
+            return None if ratio is None else _of_ratio(ratio, noises)
+
+
+def _unknown(estimator: Estimator) -> Unsupported:
+    """That nothing is known of how an estimator moves with the noise."""
+    return Unsupported(f"how far noise moves a {type(estimator).__name__} isn't known")
 
 
 def is_announced(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> bool:
@@ -287,7 +306,10 @@ def magnitude(estimator: Estimator, noises: Noises) -> float:
     """What the error of an aggregate is compared with, for the reference group; above 0.
 
     A count is compared with `ROWS`; a sum with as many times half its terms' range; an average or a standard deviation
-    with half the range; a variance with the square of that; anything else with what it is for that group.
+    with half the range; a variance with the square of that; what is known without noise with 1.
+
+    Raises:
+        Unsupported: nobody taught this what it is compared with.
     """
     match estimator:
         case Total(measure=name):
@@ -302,9 +324,10 @@ def magnitude(estimator: Estimator, noises: Noises) -> float:
             return half**2 if is_square else half
         case Association():
             return estimator.magnitude(ROWS)
+        case OfNoRows():
+            return 1.0
         case _:
-            value = estimator.estimate(_reference(estimator, noises), noises)
-            return abs(float(value)) or 1.0 if isinstance(value, (int, float)) else 1.0
+            raise _unknown(estimator)
 
 
 def _of_ratio(ratio: LinearRatio, noises: Noises) -> Slopes | None:
@@ -327,9 +350,9 @@ def _of_ratio(ratio: LinearRatio, noises: Noises) -> Slopes | None:
     )
 
 
-def _of_estimator(estimator: Estimator, noises: Noises) -> Slopes | None:
+def _by_differences(estimator: Spread, noises: Noises) -> Slopes | None:
     """The slopes of an estimate at the reference group, by central differences."""
-    group = _reference(estimator, noises)
+    group = {name: _reference_of(noises[name].measure) for name in estimator.parts}
     factors = {}
     for name in estimator.parts:
         steps = max(abs(group[name]) // _NUDGE, 1)
@@ -338,11 +361,6 @@ def _of_estimator(estimator: Estimator, noises: Noises) -> Slopes | None:
             return None
         factors[name] = (above - below) / (2 * steps * float(noises[name].step))
     return Slopes(factors, rows=ROWS)
-
-
-def _reference(estimator: Estimator, noises: Noises) -> dict[str, int]:
-    """The measures of the reference group that an estimator uses."""
-    return {name: _reference_of(noises[name].measure) for name in estimator.parts}
 
 
 def _reference_of(measure: ir.Measure | ir.Vector) -> int:

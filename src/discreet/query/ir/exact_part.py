@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Never, TypeAlias
 
-from discreet.errors import Hint, LimitsRequired
+from discreet.errors import Hint, LimitsRequired, unforeseen
 from discreet.privacy import KeyValue, Limits
 from discreet.query.ir.expressions import Expr
 from discreet.query.ir.relations import (
@@ -307,8 +307,12 @@ def _limits_of(relation: Relation, known: dict[int, Limits], undeclared: Limits 
             case Join(left=left, right=right):
                 private = [side for side in (left, right) if owner_of(side) is not None]
                 found = _together([_limits_of(side, known, undeclared) for side in private], max)
+            case Where(source=source) | Project(source=source) | Distinct(source=source):
+                found = _limits_of(source, known, undeclared)
+            case PerUnit(source=source) | Window(source=source):
+                found = _limits_of(source, known, undeclared)
             case _:
-                found = _limits_of(relation.source, known, undeclared)
+                raise unforeseen(relation)
         known[id(relation)] = found
     return known[id(relation)]
 
@@ -354,5 +358,7 @@ def has_one_row(relation: Relation) -> bool:
             return has_one_row(left)
         case Join(left=left, right=right):
             return has_one_row(left) and has_one_row(right) and None not in {owner_of(left), owner_of(right)}
-        case _:
+        case Scan() | Union():
             return False
+        case _:
+            raise unforeseen(relation)

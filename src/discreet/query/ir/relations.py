@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from discreet.errors import unforeseen
 from discreet.query.ir.expressions import Expr, Type, quoted
 from discreet.tables import Owner, Table
 
@@ -305,8 +306,12 @@ def sources(relation: Relation) -> tuple[Relation, ...]:
             return left, right
         case Union(parts=parts):
             return parts
+        case Where(source=source) | Project(source=source) | Distinct(source=source):
+            return (source,)
+        case PerUnit(source=source) | Window(source=source):
+            return (source,)
         case _:
-            return (relation.source,)
+            raise unforeseen(relation)
 
 
 def nodes(relation: Relation) -> Iterator[Relation]:

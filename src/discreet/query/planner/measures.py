@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, prod
 
-from discreet.errors import InvalidArgument, TooManyGroups, UnboundedColumn, Unsupported
+from discreet.errors import InvalidArgument, TooManyGroups, UnboundedColumn, Unsupported, unforeseen
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.estimates import (
@@ -55,8 +55,6 @@ _STEPS = 2_000
 """For each argument by itself, so that it doesn't matter beside which others it stands: about a millisecond."""
 
 _COUNTS = {ir.Statistic.COUNT, ir.Statistic.UNITS, ir.Statistic.DISTINCT}
-
-_SPREADS = {ir.Statistic.VAR_POP, ir.Statistic.VAR_SAMP, ir.Statistic.STDDEV_POP, ir.Statistic.STDDEV_SAMP}
 
 MOST_CHOICES = 100_000
 """Quantiles and modes, over all public groups."""
@@ -278,23 +276,39 @@ def _check_choices(draft: Draft, picks: int) -> None:
         )
 
 
-def _estimator(aggregate: ir.Aggregate, collector: MeasureCollector) -> Estimator:
+def _estimator(aggregate: ir.Aggregate, collector: MeasureCollector) -> Estimator:  # noqa: PLR0911 — one for each kind
     """How one aggregate comes from measures."""
     statistic, value = aggregate.statistic, aggregate.argument
     known = _known(aggregate)
     if known is not None:
         return known
-    if value is None:
-        return Total(measure=collector.units() if statistic is ir.Statistic.UNITS else collector.rows(), whole=True)
     match statistic:
-        case ir.Statistic.COUNT | ir.Statistic.SUM | ir.Statistic.DISTINCT:
-            return _total(statistic, value, collector)
+        case ir.Statistic.UNITS:
+            return Total(measure=collector.units(), whole=True)
+        case ir.Statistic.COUNT:
+            return Total(measure=collector.rows() if value is None else collector.sum(_present(value)), whole=True)
+        case ir.Statistic.DISTINCT:
+            return Total(measure=collector.distinct(_given(value)), whole=True)
+        case ir.Statistic.SUM:
+            total = _given(value)
+            return Total(measure=collector.sum(total), whole=total.type.kind is Kind.INTEGER)
         case ir.Statistic.QUANTILE | ir.Statistic.MODE:
-            return _choice(aggregate, value, collector)
-        case ir.Statistic.COVAR_POP | ir.Statistic.COVAR_SAMP | ir.Statistic.CORR if aggregate.other is not None:
-            return _association(statistic, value, aggregate.other, collector)
+            return _choice(aggregate, _given(value), collector)
+        case ir.Statistic.COVAR_POP | ir.Statistic.COVAR_SAMP | ir.Statistic.CORR:
+            return _association(statistic, _given(value), _given(aggregate.other), collector)
+        case ir.Statistic.AVG:
+            return _mean(_given(value), collector)
+        case ir.Statistic.VAR_POP | ir.Statistic.VAR_SAMP | ir.Statistic.STDDEV_POP | ir.Statistic.STDDEV_SAMP:
+            return _spread(statistic, _given(value), collector)
         case _:
-            return _moments(statistic, value, collector)
+            raise unforeseen(statistic)
+
+
+def _given(value: ir.Expr | None) -> ir.Expr:
+    """The argument of an aggregate that takes one."""
+    if value is None:
+        raise AssertionError("the binder gives each of these an argument")
+    return value
 
 
 def _known(aggregate: ir.Aggregate) -> OfNoRows | None:
@@ -309,15 +323,6 @@ def _known(aggregate: ir.Aggregate) -> OfNoRows | None:
     return OfNoRows(is_count=True) if is_zero else None
 
 
-def _total(statistic: ir.Statistic, value: ir.Expr, collector: MeasureCollector) -> Total:
-    """COUNT(x), SUM(x) and COUNT(DISTINCT x)."""
-    if statistic is ir.Statistic.DISTINCT:
-        return Total(measure=collector.distinct(value), whole=True)
-    if statistic is ir.Statistic.COUNT:
-        return Total(measure=collector.sum(_present(value)), whole=True)
-    return Total(measure=collector.sum(value), whole=value.type.kind is Kind.INTEGER)
-
-
 def _choice(aggregate: ir.Aggregate, value: ir.Expr, collector: MeasureCollector) -> Estimator:
     """Quantiles and modes: bins of a histogram."""
     if aggregate.fraction is not None:
@@ -327,13 +332,19 @@ def _choice(aggregate: ir.Aggregate, value: ir.Expr, collector: MeasureCollector
     return ModeEstimator(pick=collector.fullest(value, aggregate.most or 1), values=values, is_list=is_list)
 
 
-def _moments(statistic: ir.Statistic, value: ir.Expr, collector: MeasureCollector) -> Estimator:
-    """AVG, VAR and STDDEV: sums about the middle of the bounds."""
+def _mean(value: ir.Expr, collector: MeasureCollector) -> Mean:
+    """AVG: a count, and a sum about the middle of the bounds."""
     lo, hi = range_of(value)
     centre, offset = _centred(value)
     count, total = collector.sum(_present(value)), collector.sum(offset)
-    if statistic not in _SPREADS:
-        return Mean(count=count, total=total, centre=centre, lo=lo, hi=hi)
+    return Mean(count=count, total=total, centre=centre, lo=lo, hi=hi)
+
+
+def _spread(statistic: ir.Statistic, value: ir.Expr, collector: MeasureCollector) -> Spread:
+    """VAR and STDDEV: the same, and a sum of squares."""
+    lo, hi = range_of(value)
+    centre, offset = _centred(value)
+    count, total = collector.sum(_present(value)), collector.sum(offset)
     _check_squares(value)
     squares = collector.sum(call("multiply", offset, offset))
     return Spread(statistic=statistic, count=count, total=total, squares=squares, centre=centre, lo=lo, hi=hi)

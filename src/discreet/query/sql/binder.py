@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from discreet.errors import QueryError, TypeMismatch, UnboundedColumn, UngroupedColumn, Unsupported
+from discreet.errors import QueryError, TypeMismatch, UnboundedColumn, UngroupedColumn, Unsupported, unforeseen
 from discreet.privacy import Unit
 from discreet.query import ir
 from discreet.query.ir import call, cast, grouping, is_null, listed, literal, unbounded
@@ -346,8 +346,19 @@ class Aggregates:
             case ir.Statistic.COVAR_POP | ir.Statistic.COVAR_SAMP | ir.Statistic.CORR:
                 other = _number(label, self._rows(wanted.other))
                 return _aggregate(statistic, _number(label, self._argument(wanted)), other=other)
-            case _:
+            case (
+                ir.Statistic.SUM
+                | ir.Statistic.AVG
+                | ir.Statistic.VAR_POP
+                | ir.Statistic.VAR_SAMP
+                | ir.Statistic.STDDEV_POP
+                | ir.Statistic.STDDEV_SAMP
+            ):
                 return _aggregate(statistic, _number(label, self._argument(wanted)))
+            case ir.Statistic.UNITS | ir.Statistic.DISTINCT:
+                raise AssertionError("COUNT(DISTINCT …) is how these are asked for")
+            case _:
+                raise unforeseen(statistic)
 
     def _argument(self, wanted: AggregateCall) -> ir.Expr:
         """The argument; NULL, which aggregates pass over, in rows that FILTER leaves out."""
@@ -459,9 +470,19 @@ def _released_type(aggregate: ir.Aggregate) -> ir.Type:
             return _WHOLE
         case ir.Statistic.SUM:
             return _WHOLE if argument is not None and argument.type.kind is Kind.INTEGER else _REAL
-        case ir.Statistic.QUANTILE | ir.Statistic.MODE if argument is not None:
-            return replace(argument.type, nullable=True, values=None, hidden=False)
+        case ir.Statistic.QUANTILE | ir.Statistic.MODE:
+            return _MAYBE if argument is None else replace(argument.type, nullable=True, values=None, hidden=False)
         case ir.Statistic.CORR:
             return _CORRELATION
-        case _:
+        case (
+            ir.Statistic.AVG
+            | ir.Statistic.VAR_POP
+            | ir.Statistic.VAR_SAMP
+            | ir.Statistic.STDDEV_POP
+            | ir.Statistic.STDDEV_SAMP
+            | ir.Statistic.COVAR_POP
+            | ir.Statistic.COVAR_SAMP
+        ):
             return _MAYBE
+        case _:
+            raise unforeseen(aggregate.statistic)
