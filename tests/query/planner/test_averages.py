@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from discreet.gateway.answers import evaluate
-from discreet.privacy import ADD_REMOVE, Budget
+from discreet.privacy import ADD_REMOVE, Bounds, Budget, Unit
 from discreet.query.planner import Plan, Request, make_plan
 from discreet.query.sql import question
-from discreet.tables import Dataset
+from discreet.tables import Column, Dataset, Kind, Source, Table
 from support.asked import PEOPLE, TABLES
 from support.reference import answer
 
@@ -36,6 +36,21 @@ RATIOS = {
     "100.0 * SUM(CASE WHEN married THEN 1 ELSE 0 END) / COUNT(*)": (
         "AVG(CASE WHEN married THEN 1 ELSE 0 END) * 100.0",
         50.0,
+    ),
+    "1.0 * COUNT_IF(married) / COUNT(*)": ("AVG(CASE WHEN married THEN 1 ELSE 0 END)", 0.5),
+    "100.0 * COUNT(*) FILTER (WHERE married) / COUNT(*)": ("AVG(CASE WHEN married THEN 1 ELSE 0 END) * 100.0", 50.0),
+    "COUNT(CASE WHEN married THEN 1 END) * 1.0 / NULLIF(COUNT(*), 0)": (
+        "AVG(CASE WHEN married THEN 1 ELSE 0 END)",
+        0.5,
+    ),
+    "1.0 * COUNT(age) / COUNT(*)": ("AVG(CASE WHEN age IS NULL THEN 0 ELSE 1 END)", len(AGES) / len(ROWS)),
+    "1.0 * COUNT(age) FILTER (WHERE married) / COUNT(age)": (
+        "AVG(CASE WHEN age IS NULL THEN NULL WHEN CASE WHEN married THEN age END IS NULL THEN 0 ELSE 1 END)",
+        sum(row["married"] for row in ROWS if row["age"] is not None) / len(AGES),
+    ),
+    "1.0 * COUNT(*) FILTER (WHERE married AND income > 5000) / COUNT(*) FILTER (WHERE married)": (
+        "AVG(CASE WHEN IF(married, 1, NULL) IS NULL THEN NULL WHEN married AND income > 5000 THEN 1 ELSE 0 END)",
+        0.7,
     ),
 }
 """Ratios, what they are asked as, and their values over `ROWS`."""
@@ -86,11 +101,65 @@ def test_it_errs_less_than_the_ratio_of_its_parts() -> None:
         "SUM(age) / COUNT(age) + SUM(age) AS x",
         "SUM(age) / SUM(income) AS x",
         "NULLIF(SUM(age), 0) / COUNT(age) AS x",
+        "1.0 * COUNT(*) / COUNT(age) AS x",
+        "1.0 * COUNT(age) / COUNT(married) AS x",
+        "1.0 * COUNT_IF(married) / COUNT_IF(age > 30) AS x",
+        "1.0 * COUNT_IF(married OR age > 30) / COUNT_IF(married) AS x",
+        "1.0 * COUNT_IF(married) / COUNT(*) AS x, COUNT_IF(married) AS n",
+        "1.0 * COUNT_IF(age > 200) / COUNT(*) AS x",
+        "1.0 * COUNT(DISTINCT married) / COUNT(*) AS x",
     ],
 )
 def test_other_ratios_stay_what_they_are(outputs: str) -> None:
     """Of other rows, of more than a count, or of a sum that is needed anyway."""
     assert "avg" not in plan(outputs).canonical
+
+
+def test_division_of_whole_numbers_stays_what_the_dialect_says() -> None:
+    """In PostgreSQL two counts are divided as whole numbers: that is no average."""
+    sql = "SELECT COUNT(*) FILTER (WHERE married) / COUNT(*) AS x FROM people"
+    asked = make_plan(question(sql, TABLES, "postgres"), Request.of(epsilon=1), DATASET)
+    assert "avg" not in asked.canonical
+    real = make_plan(
+        question(sql.replace("COUNT(*) F", "1.0 * COUNT(*) F"), TABLES, "postgres"), Request.of(epsilon=1), DATASET
+    )
+    assert "avg" in real.canonical
+
+
+NARROW = [(low, low + width) for width in range(6) for low in (-3, 0, 1)]
+
+
+@pytest.mark.parametrize("offer", [{"epsilon": 1}, {"rho": "0.5"}], ids=["laplace", "gaussian"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "AVG({})",
+        "VAR_POP({})",
+        "VAR_SAMP({})",
+        "STDDEV_POP({})",
+        "STDDEV_SAMP({})",
+        "COVAR_POP({}, {})",
+        "CORR({}, {})",
+    ],
+)
+def test_whole_numbers_err_as_little_as_real_ones(sql: str, offer: dict[str, Any]) -> None:
+    """An average or a spread of 0 and 1, or of any few whole numbers, has the error of the same real column."""
+    for low, high in NARROW:
+        columns = tuple(
+            Column(name=f"{kind.value}{number}", kind=kind, bounds=Bounds(low, high), nullable=False)
+            for kind in (Kind.INTEGER, Kind.REAL)
+            for number in (1, 2)
+        )
+        table = Table(name="t", source=Source(kind="csv", location="t.csv"), columns=columns, unit=Unit.row())
+        dataset = Dataset(name="t", tables=(table,), budget=Budget(epsilon=100), ledger="unused", adjacency=ADD_REMOVE)
+        found: list[list[float]] = []
+        for kind in ("integer", "real"):
+            asked = question(f"SELECT {sql.format(f'{kind}1', f'{kind}2')} AS x FROM t", [table])
+            plan = make_plan(asked, Request.of(**offer), dataset)
+            draft = plan.levels[0].draft
+            errors = [each.error for each in plan.expected]
+            found.append([noise.deviation for noise in draft.noises] + [error for error in errors if error is not None])
+        assert found[0] == pytest.approx(found[1], rel=1e-6)
 
 
 def test_ratios_are_found_wherever_they_stand() -> None:

@@ -419,7 +419,7 @@ def about(value: ir.Expr) -> Iterator[tuple[ir.Expr, Fraction]]:
         case ir.Call(
             function=ir.Function(name="subtract"), args=(base, ir.Literal(value=int() | Fraction() as centre))
         ) if not isinstance(centre, bool):
-            yield base, Fraction(centre)
+            yield ir.uncast(base), Fraction(centre)
 
 
 def summand(value: ir.Expr) -> ir.Expr:

@@ -2,8 +2,9 @@
 
 *Averages.* The noise of a sum grows with the size of its terms, that of an average with how far they lie apart, since
 AVG adds up how far values lie from the middle of their bounds. So SUM(x)/COUNT(x) is asked as AVG(x), and
-SUM(x)/COUNT(*) as the average of x with 0 in the place of NULL. A sum that the question uses elsewhere, too, is
-measured anyway: its ratios stay as they are.
+SUM(x)/COUNT(*) as the average of x with 0 in the place of NULL. A count whose rows are among those of another, such as
+COUNT(*) FILTER (WHERE c) and COUNT(*), is the sum of an indicator over them, so their ratio is its average. A sum or
+count that the question uses elsewhere, too, is measured anyway: its ratios stay as they are.
 
 *Warnings.* Where no row can be meant, the answer is exact and costs nothing, for it is the same for any tables that
 keep to their declarations. A condition that holds for no row, in a question that is about rows all the same, is mostly
@@ -27,6 +28,7 @@ from discreet.query.ir import (
     computed_in,
     contradiction,
     impossible,
+    is_always_null,
     is_always_zero,
     literal,
     nullif_zero,
@@ -132,16 +134,60 @@ def _ratio(expr: ir.Expr, aggregates: dict[str, ir.Aggregate]) -> _Ratio | None:
     if product is None or len(product.above) != 1 or len(product.below) != 1:
         return None
     factor, summed, counted = product.factor, aggregates.get(product.above[0]), aggregates.get(product.below[0])
-    if summed is None or counted is None or (summed.statistic, counted.statistic) != _PARTS:
+    of = None if summed is None or counted is None else _averaged(summed, counted)
+    return None if summed is None or of is None else _Ratio(factor, summed.name, of)
+
+
+def _averaged(summed: ir.Aggregate, counted: ir.Aggregate) -> ir.Expr | None:
+    """What the ratio of two aggregates is the average of; None if it isn't known to be one."""
+    if summed.statistic is counted.statistic is ir.Statistic.COUNT:
+        return _indicator(summed.argument, counted.argument)
+    if (summed.statistic, counted.statistic) != _PARTS:
         return None
-    if summed.argument is not None and is_always_zero(summed.argument, Trial()):
-        return None  # the sum is known: only the number is measured
-    if summed.argument is None or counted.argument == summed.argument:
-        return None if summed.argument is None else _Ratio(factor, summed.name, summed.argument)
+    value = summed.argument
+    if value is None or is_always_zero(value, Trial()):
+        return None  # a sum of zeros is known: only the number is measured
+    if counted.argument == value:
+        return value
     if counted.argument is not None and counted.argument.type.nullable:
         return None
-    is_whole = not summed.argument.type.nullable
-    return _Ratio(factor, summed.name, summed.argument if is_whole else call("coalesce", summed.argument, literal(0)))
+    return call("coalesce", value, literal(0)) if value.type.nullable else value
+
+
+def _indicator(one: ir.Expr | None, all_: ir.Expr | None) -> ir.Expr | None:
+    """1 in rows that are counted by the one count, 0 in others, NULL in those that aren't counted by the other.
+
+    Args:
+        one: whose rows without NULL are counted; None if all are.
+        all_: the same of the other count.
+
+    Returns:
+        The indicator; None if the one count's rows aren't known to be among the other's, or are all of them, or none.
+    """
+    if one is None or is_always_null(one, Trial()):
+        return None
+    known, needed = _present(one), set[str]() if all_ is None else _present(all_)
+    if not needed < known:
+        return None
+    match one:
+        case ir.Call(function=ir.Function(name="if"), args=(condition, value, ir.Literal(value=None))) if (
+            not value.type.nullable
+        ):
+            arms = condition, literal(1), literal(0)
+        case _:
+            arms = call("is_null", one), literal(0), literal(1)
+    return call("if", *arms) if all_ is None else call("if", call("is_null", all_), literal(None), *arms)
+
+
+def _present(expr: ir.Expr) -> set[str]:
+    """What is true, all of it, of the rows in which an expression isn't NULL, and of no others."""
+    match expr:
+        case ir.Call(function=ir.Function(name="if"), args=(condition, value, ir.Literal(value=None))):
+            return {str(each) for each in ir.conjuncts(condition)} | _present(value)
+        case ir.Call(function=ir.Function(name="if"), args=(ir.Call() as condition, ir.Literal(value=None), value)):
+            return {str(call("not", condition))} | _present(value)
+        case _:
+            return {f"present {expr}"} if expr.type.nullable else set()
 
 
 @dataclass(frozen=True, slots=True)
