@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from discreet.errors import unforeseen
 from discreet.query.ir.expressions import Call, Column, Expr
 from discreet.query.ir.relations import (
     Distinct,
@@ -93,3 +94,5 @@ def is_unique(relation: Relation, names: Names, is_key: Callable[[Scan, Names], 
             return kind is JoinKind.INNER and is_unique(right, names, is_key) and is_unique(left, on, is_key)
         case Union() | Distinct():
             return False
+        case _:
+            raise unforeseen(relation)
