@@ -48,7 +48,7 @@ _KNOWN_BY_NAME = "by its name others may know it"
 _MEASURE = "a measure, kept out of what others know: say if they know it"
 _FILLED = 20
 """So many values must be there before it is told by them alone what a column is."""
-_DIFFERENT, _WIDE = 0.3, 10
+_DIFFERENT, _WIDE = 0.3, 100
 """A measure has more than this share of different values; whole ones spread over so many times as many as there are."""
 _UNSEEN = ColumnContent()
 _KEY = 0.5

@@ -284,6 +284,26 @@ def test_a_table_without_rows_says_so() -> None:
         assess({"a": ["x", "x"]})
 
 
+def test_what_was_guessed_without_a_reason_has_a_verdict_of_its_own() -> None:
+    """Beside that for all columns stands the one for those whose names say that others know them; ways are short."""
+    rng = np.random.default_rng()
+    table: dict[str, object] = {"sex": rng.integers(2, size=400), "region": rng.integers(3, size=400)}
+    table |= {f"x{n}": rng.integers(2 + n, size=400) for n in range(12)}
+    report = assess(table)
+    found = report.surely_known
+    assert found is not None
+    alone = uniqueness(table, ["sex", "region"])
+    assert (found.columns, found.guessed) == (("sex", "region"), 12)
+    assert (found.sizes.unique, found.sizes.smallest) == (alone.unique, alone.sizes.smallest)
+    assert report.advice[0].startswith("12 columns were taken to be known only because nothing shows the opposite")
+    assert "By sex and region alone" in report.advice[0]
+    assert len(report.plan) > 3
+    assert max(sentence.count("coarsen ") + sentence.count("leave out ") for sentence in report.advice) <= 3
+    assert report.to_dict()["surely_known"]["unique"] == alone.unique  # type: ignore[index]  # a dict
+    assert assess(table, quasi_identifiers=["x1", "sex"]).surely_known is None
+    assert assess({"sex": table["sex"], "region": table["region"]}).surely_known is None
+
+
 @pytest.mark.parametrize("unit", [None, "who"])
 def test_rows_that_say_nothing_are_no_class(unit: str | None) -> None:
     """Nobody is found by stars alone, and nobody hides behind them; a cell of stars beside others is one value."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from discreet.anonymity.anonymity_sets import ClassSizes
 from discreet.anonymity.arrow import Unread
 from discreet.anonymity.attributes import Attributes, told_by_content
 from discreet.anonymity.hierarchies.texts import has_decimal_commas, is_text, present, spelled_dates
@@ -17,6 +18,7 @@ from discreet.anonymity.risk.population import PopulationUniqueness
 from discreet.anonymity.risk.remedies import TOLERATED, ColumnRisk, Remedy
 from discreet.anonymity.risk.uniqueness import Uniqueness
 from discreet.anonymity.words import Noun, Repeated, hide, listed, percent, say_whose
+from discreet.tables.unit_candidates import some_of
 
 if TYPE_CHECKING:
     from discreet.tables.content import ColumnContent
@@ -24,8 +26,35 @@ if TYPE_CHECKING:
 
 _HOPELESS = 0.5
 """A change that leaves more than this share at risk is no way to lower the risk."""
+_STEPS = 3
+"""So many changes are told of a way: a longer one isn't followed from a list."""
 TIMES, EITHER = "dates with a time of day", "dates with the day or the month first"
 NUMBERS = "numbers with decimal commas"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SurelyKnown:
+    """The verdict for those of the guessed quasi-identifiers that something shows to be known to others.
+
+    Args:
+        columns: them; the rest is quasi-identifying only because nothing shows that it isn't.
+        guessed: how many others there are.
+        sizes: of the classes by these columns alone.
+    """
+
+    columns: tuple[str, ...]
+    guessed: int
+    sizes: ClassSizes
+
+    def to_dict(self) -> dict[str, object]:
+        """The figures as JSON-ready data."""
+        return {
+            "columns": list(self.columns),
+            "guessed": self.guessed,
+            "k": self.sizes.smallest,
+            "unique": self.sizes.unique,
+            "class_sizes": self.sizes.to_dict(),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,6 +73,7 @@ class Figures:
     identifying: tuple[str, ...]
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
+    surely_known: SurelyKnown | None
     contents: Mapping[str, ColumnContent]
     lookalikes: Mapping[str, str]
     uniqueness: Uniqueness
@@ -109,6 +139,7 @@ def advise(report: Figures) -> tuple[str, ...]:
     return (
         *_identifying(report),
         *_contents(report),
+        *_surely_known(report, safe),
         *_small(report, safe),
         *_remedies(report, safe),
         *_plan(report, safe),
@@ -136,6 +167,22 @@ def _contents(report: Figures) -> tuple[str, ...]:
         for name, content in report.contents.items()
         if name not in report.identifying and (held := told_by_content(name, content))
     )
+
+
+def _surely_known(report: Figures, safe: int) -> tuple[str, ...]:
+    """What those columns do alone that others surely know, where most of the rest was guessed."""
+    found = report.surely_known
+    if found is None:
+        return ()
+    noun, total = Noun.of(report.unit), max(report.units, 1)
+    number = "1 column was" if found.guessed == 1 else f"{found.guessed:,} columns were"
+    guessed = f"{number} taken to be known only because nothing shows the opposite: name those that are"
+    if not found.columns:
+        return (f"{guessed} (--quasi-identifying, in Python quasi_identifiers=[…]).",)
+    few, unique = found.sizes.below(safe), found.sizes.unique
+    alone = f"By {some_of(found.columns)} alone, which others may know, {percent(few / total)} of the {noun.many} hide"
+    named = "(--quasi-identifying, in Python quasi_identifiers=[…])"
+    return (f"{guessed} {named}. {alone} among fewer than {safe}, and {percent(unique / total)} are unique.",)
 
 
 def _small(report: Figures, safe: int) -> tuple[str, ...]:
@@ -209,16 +256,18 @@ def _plan(report: Figures, safe: int) -> tuple[str, ...]:
         f"leave out {each.column}" if each.action == "leave out" else f"coarsen {each.column} to {each.after:,} bands"
         for each in report.plan
     ]
+    more = len(steps) - _STEPS
+    told = listed(steps) if more <= 0 else f"{', '.join(steps[:_STEPS])}, and {more:,} more"
     noun, left = Noun.of(report.unit), report.plan[-1]
     share = percent(left.exposed / report.units)
     still = f"{noun.counted(left.exposed)} ({share}) then still {hide(left.exposed)} among fewer than {safe}"
     if left.exposed > TOLERATED * report.units:
-        no_way = f"No way was found by leaving out and coarsening columns: {listed(steps)}, and still {share} of the "
+        no_way = f"No way was found by leaving out and coarsening columns: {told}; still {share} of the "
         no_way += f"{noun.many} hide among fewer than {safe}. Ask anonymize for what loses least, or give no rows away."
         return (no_way,)
     if not left.exposed:
         still = f"No {noun.one} then hides among fewer than {safe}"
-    return (f"One way to lower the risk: {listed(steps)}. {still}. anonymize searches for the way that loses least.",)
+    return (f"One way to lower the risk: {told}. {still}. anonymize searches for the way that loses least.",)
 
 
 def _together(report: Figures) -> tuple[str, ...]:

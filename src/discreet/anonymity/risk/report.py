@@ -8,14 +8,15 @@ from math import comb
 
 import numpy as np
 
+from discreet.anonymity.anonymity_sets import class_sizes
 from discreet.anonymity.arrow import Unread
 from discreet.anonymity.attributes import Attributes, confirm, guess_attributes, repeated
-from discreet.anonymity.classes import Frequencies, frequencies_of
+from discreet.anonymity.classes import Frequencies, classes_of, frequencies_of, sizes_of
 from discreet.anonymity.hierarchies.texts import are_stars, dated
 from discreet.anonymity.models import Model
 from discreet.anonymity.models.model import Checked, checked
 from discreet.anonymity.records import Missing, Records, Unit, read
-from discreet.anonymity.risk.advice import Figures, advise, lookalikes_of
+from discreet.anonymity.risk.advice import Figures, SurelyKnown, advise, lookalikes_of
 from discreet.anonymity.risk.disclosure import (
     THRESHOLD,
     exposure_of,
@@ -57,6 +58,7 @@ class RiskReport(Figures):
         identifying: columns that name people by themselves; not looked into, as they must go.
         quasi_identifiers: columns that an attacker may know.
         sensitive: columns that others must not learn.
+        surely_known: the verdict for those that something shows to be known; None if all are, or nothing was guessed.
         contents: of each column, what its values look like: addresses, numbers with check digits, names, dates, notes.
         lookalikes: what columns of texts look like that seem to be numbers or dates, by column.
         uniqueness: how well the quasi-identifiers tell rows apart.
@@ -95,6 +97,7 @@ class RiskReport(Figures):
             "identifying": list(self.identifying),
             "quasi_identifiers": list(self.quasi_identifiers),
             "sensitive": list(self.sensitive),
+            "surely_known": None if self.surely_known is None else self.surely_known.to_dict(),
             "contents": {name: each.to_dict() for name, each in self.contents.items() if each.found},
             "lookalikes": dict(self.lookalikes),
             "k": self.k,
@@ -219,6 +222,7 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
         identifying=roles.identifying,
         quasi_identifiers=roles.quasi_identifiers,
         sensitive=roles.sensitive,
+        surely_known=_surely_known(records, roles),
         contents=roles.contents,
         lookalikes=lookalikes_of(everything),
         uniqueness=uniqueness_of(records, first.classes),
@@ -295,6 +299,20 @@ def _speaking(records: Records, quasi_identifiers: Sequence[str]) -> tuple[Recor
     if number in {0, records.rows}:
         return records, 0
     return records.take(np.flatnonzero(~silent)), number
+
+
+def _surely_known(records: Records, roles: _Roles) -> SurelyKnown | None:
+    """What those quasi-identifiers do alone that something shows to be known; None where nothing was guessed."""
+    if roles.attributes is None:
+        return None
+    surely = {guess.column for guess in roles.attributes.guesses if guess.is_surely_known}
+    columns = tuple(name for name in roles.quasi_identifiers if name in surely)
+    guessed = len(roles.quasi_identifiers) - len(columns)
+    if not guessed:
+        return None
+    empty = class_sizes(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    sizes = sizes_of(classes_of(records, columns)) if columns else empty
+    return SurelyKnown(columns=columns, guessed=guessed, sizes=sizes)
 
 
 def _tables(records: Records, roles: _Roles, population: Records | None) -> list[Frequencies]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -22,6 +22,8 @@ WIDTH = 100
 """Letters of a line at the most; longer ones are hard to read."""
 _NARROWEST = 60
 _LABEL = 20
+_NAMES = 20
+"""So many columns are named at the top of a report; all are where they are looked at, and in the data."""
 _SETS = 10
 """So many identifying sets are shown; the data has all."""
 _Line: TypeAlias = tuple[str, int]
@@ -65,15 +67,21 @@ def _head(report: Figures, width: int) -> str:
         ("rows", f"{report.rows:,}"),
         *([("left out", report.left_out)] if report.silent else []),
         *([("units", f"{report.units:,}, by {', '.join(report.unit)}")] if report.unit else []),
-        ("quasi-identifiers", ", ".join(report.quasi_identifiers)),
-        ("sensitive", ", ".join(report.sensitive) or "none named"),
-        ("identifying", ", ".join(report.identifying) or "none named"),
+        ("quasi-identifiers", _names(report.quasi_identifiers)),
+        ("sensitive", _names(report.sensitive) or "none named"),
+        ("identifying", _names(report.identifying) or "none named"),
         ("missing values", f"taken as {taken_as(report.missing)}"),
         *([("not read", "; ".join(report.not_read))] if report.not_read else []),
         ("k", "withheld, see above" if report.k is None else f"{report.k:,}"),
         ("unique", f"{noun.counted(found.unique)} ({percent(found.unique_share)})"),
     ]
     return "\n".join(line for label, text in lines for line in _folded(f"{label:<{_LABEL}}{text}", width, _LABEL))
+
+
+def _names(names: Sequence[str]) -> str:
+    """Names, the first of many."""
+    more = len(names) - _NAMES
+    return ", ".join(names if more <= 1 else [*names[:_NAMES], f"and {more:,} more"])
 
 
 def _section(title: str, lines: Iterable[_Line], width: int) -> str:
