@@ -199,8 +199,9 @@ def test_what_says_whose_a_row_is() -> None:
         read(table, unit=5)  # type: ignore[arg-type]  # what is refused
     with pytest.raises(SchemaMismatch, match="no column 'hous'"):
         assess(table, quasi_identifiers=["zip"], identifying=["hous"])
+    assert assess(table, quasi_identifiers=["zip"], identifying=["house"], unit="house").identifying == ()
     with pytest.raises(InvalidArgument, match="says whose a row is"):
-        assess(table, quasi_identifiers=["zip"], identifying=["house"], unit="house")
+        assess(table, quasi_identifiers=["zip", "house"], unit="house")
     with pytest.raises(InvalidArgument, match="wildcards"):
         uniqueness(table, ["zip"], unit="house", missing="wildcard")
     with pytest.raises(InvalidArgument, match="a unit's rows agree"):

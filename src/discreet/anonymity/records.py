@@ -122,6 +122,10 @@ class Records:
         """How many units there are: rows, if each is one of its own."""
         return self.rows if self.units is None else self.units.number
 
+    def identifying(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Of columns that name people, those that are there: what says whose a row is does that anyway, and is gone."""
+        return tuple(name for name in names if self.units is None or name not in self.units.names)
+
     def column(self, name: str) -> Coded:
         """One column.
 

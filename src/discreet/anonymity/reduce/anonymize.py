@@ -146,7 +146,7 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
         records,
         quasi=tuple(hierarchies or {}) if quasi_identifiers is None else tuple(quasi_identifiers),
         sensitive=tuple(sensitive),
-        identifying=tuple(identifying),
+        identifying=records.identifying(identifying),
         insensitive=tuple(insensitive),
         hierarchies=hierarchies or {},
         models=_listed(models),

@@ -256,10 +256,11 @@ def _read(  # noqa: PLR0913 — a table, and the roles of its columns
         if isinstance(names, str):
             raise InvalidArgument("columns are a list of names", hint=f"[{names!r}]")
     records = read(table, unit=unit, missing=missing)
+    identifying = records.identifying(identifying or ())
     guesses = guess_attributes(records)
     contents = {each.column: each.content for each in guesses}
     if quasi_identifiers is None:
-        settled = confirm(guesses, identifying=identifying or (), sensitive=sensitive or ())
+        settled = confirm(guesses, identifying=identifying, sensitive=sensitive or ())
         if not settled.quasi_identifying:
             rows = "the table has no rows, so nothing can be told of its columns"
             raise InvalidArgument("no column seems quasi-identifying" if records.rows else rows, hint=_NAME_SOME)
@@ -272,7 +273,7 @@ def _read(  # noqa: PLR0913 — a table, and the roles of its columns
         )
         return records, roles
     roles = _Roles(
-        identifying=tuple(identifying or ()),
+        identifying=identifying,
         quasi_identifiers=tuple(quasi_identifiers),
         sensitive=tuple(sensitive or ()),
         contents=contents,

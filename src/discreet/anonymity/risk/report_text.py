@@ -44,7 +44,9 @@ def written(report: Figures, width: int = WIDTH) -> str:
         "What to do": _numbered(advise(report)),
         "Risks of rows, not of people" if report.repeated else "Risks": _risks(report),
         "What columns hold, by their values": _contents(report),
-        "Class sizes": _histogram(report.uniqueness.sizes, noun),
+        "Class sizes; units by the smallest class that they are in" if report.unit else "Class sizes": _histogram(
+            report.uniqueness.sizes, noun
+        ),
         "Quasi-identifiers, the one that adds most first": _columns(report, width),
         _sets_title(report): _sets(report),
         **{f"What classes say of {each.sensitive}": _exposure(each, noun) for each in report.exposures},

@@ -196,6 +196,7 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
         records = read(how.source(file), unit=whose, missing=missing.policy)
     tables.say_unread(records.unread.words())
     said = [tables.names(each) for each in (identifying, quasi_identifying, sensitive, keep)]
+    said[0] = said[0] and list(records.identifying(said[0]))
     tables.check({"--unit": whose, **dict(zip(_ROLES, said, strict=True))}, [*records.names, *(whose or ())])
     tables.check({"--yes-keep": (known := tables.names(yes_keep) or [])}, records.names)
     roles = Roles.of(records, *said)
