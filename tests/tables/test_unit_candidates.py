@@ -124,6 +124,16 @@ def test_the_finest_is_first() -> None:
     assert [each.column for each in found(table, rename=False)] == ["p", "h"]
 
 
+def test_wide_tables_are_looked_at_in_part() -> None:
+    """Of hundreds of columns some are tried; a number of people is found all the same, if most columns are theirs."""
+    rng = np.random.default_rng()
+    whose = np.repeat(np.arange(300), 3)
+    table: dict[str, object] = {"who": rng.permutation(300)[whose]}
+    table |= {f"x{n}": rng.integers(5, size=300)[whose] for n in range(600)}
+    table |= {f"y{n}": rng.integers(40, size=900) for n in range(200)}
+    assert [each.column for each in candidates(table)] == ["who"]
+
+
 # ── Tables of single rows ─────────────────────────────────────────────────────────────────────────────────────────────
 
 _N = 6_000

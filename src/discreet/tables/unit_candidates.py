@@ -48,6 +48,10 @@ _ROWS = 400_000
 """And of fewer where these have more rows than this."""
 _LISTED = 1_000
 """A column of more values is taken to agree by chance as often in many rows as in two: rarely, and no less."""
+_TRIED, _ASKED = 50, 100
+"""Of a wide table so many columns are tried, those with most values, on so many others, which are spread evenly."""
+_COMPARED = 20
+"""So many facts are compared with each other."""
 _TOGETHER = 1.1
 """Rows of a value stand together if they make at most so many runs a value."""
 
@@ -132,18 +136,27 @@ def unit_candidates(columns: Mapping[str, CodedColumn], kinds: Mapping[str, Kind
         >>> unit_candidates(table, dict.fromkeys(table, Kind.INTEGER))
         (UnitCandidate(column='x1', values=200, rows=600, fixes=('x2', 'x3')),)
     """
-    found = [each for name in columns if (each := _candidate(name, columns, kinds)) is not None]
+    finest = sorted(
+        (name for name in columns if _may_be(columns[name], kinds[name])), key=lambda name: -columns[name].size
+    )
+    asked = list(columns)[:: -(-len(columns) // _ASKED)] if columns else []
+    found = [each for name in finest[:_TRIED] if (each := _candidate(name, columns, asked, kinds)) is not None]
     return tuple(sorted(found, key=lambda each: -each.values))
 
 
-def _candidate(name: str, columns: Mapping[str, CodedColumn], kinds: Mapping[str, Kind]) -> UnitCandidate | None:
-    """One column as a candidate; None if it looks like none."""
+def _may_be(column: CodedColumn, kind: Kind) -> bool:
+    """Whether a column has as many values as a candidate, as far as its size tells, and is of a kind that can be one."""
+    values = column.size - column.has_missing
+    enough = column.has_missing or values >= _FEWEST * column.rows
+    return kind in {Kind.INTEGER, Kind.TEXT} and enough and 0 < values <= _MOST * column.rows
+
+
+def _candidate(
+    name: str, columns: Mapping[str, CodedColumn], asked: Sequence[str], kinds: Mapping[str, Kind]
+) -> UnitCandidate | None:
+    """One column as a candidate, by what it fixes of those that are asked; None if it looks like none."""
     column = columns[name]
     values = column.size - column.has_missing
-    if kinds[name] not in {Kind.INTEGER, Kind.TEXT} or not values or values > _MOST * column.rows:
-        return None
-    if values < _FEWEST * column.rows and not column.has_missing:
-        return None
     counts = np.bincount(column.codes, minlength=column.size)[:values]
     rows = int(counts.sum())
     if not _FEWEST * rows <= values <= _MOST * rows:
@@ -151,8 +164,8 @@ def _candidate(name: str, columns: Mapping[str, CodedColumn], kinds: Mapping[str
     sample = _Sample.of(column, counts)
     facts = {
         other: fact
-        for other, each in columns.items()
-        if other != name and each.size > 1 and (fact := sample.fact(each, kinds[other])) is not None
+        for other in asked
+        if other != name and columns[other].size > 1 and (fact := sample.fact(columns[other], kinds[other])) is not None
     }
     if not _tell_of_somebody(list(facts.values()), together=_stand_together(column), even=_are_even(counts)):
         return None
@@ -255,7 +268,7 @@ def _tell_of_somebody(facts: Sequence[_Fact], *, together: bool, even: bool) -> 
         even: whether all values have about as many rows.
     """
     own = [fact for fact in facts if fact.order < _FOLLOWS]
-    coarse = [fact for fact in own if fact.pairs >= _PAIRS]
+    coarse = [fact for fact in own if fact.pairs >= _PAIRS][:_COMPARED]
     fine = [fact for fact in own if fact.pairs < _PAIRS]
     if any(fact.kind.is_time for fact in fine) and (coarse or len(fine) > 1):
         return True  # each has a day of their own, and something else
