@@ -34,7 +34,7 @@ from discreet.anonymity.models import (
 )
 from discreet.anonymity.risk import population_uniqueness, special_uniques
 from discreet.anonymity.risk.disclosure import exposure_of
-from discreet.anonymity.words import say_whose
+from discreet.anonymity.words import Repeated, say_whose
 from discreet.attacks.attack_setup import Terms, set_up
 from discreet.attacks.rows import homogeneity
 from discreet.errors import InvalidArgument, SchemaMismatch
@@ -257,6 +257,15 @@ def test_all_who_rows_may_be_of_are_offered_but_no_names() -> None:
     nameless = say_whose(repeated(read({"name": table["name"], "x": table["x"]})))
     assert "Two people may have one name" in nameless
     assert "--unit name" not in nameless
+
+
+def test_columns_that_are_one_only_together_are_offered_together() -> None:
+    """As the unit of two columns that reading takes."""
+    both = Repeated(column="clinic", beside=("number",), values=1_200, rows=4_800, fixes=("sex", "born"))
+    assert str(both).startswith("clinic and number together have 1,200 values in 4,800 rows, and as those of one agree")
+    assert say_whose([both]).startswith(
+        'Say whose a row is (--unit clinic,number, in Python unit=["clinic", "number"])'
+    )
 
 
 def test_a_number_of_people_that_never_repeats_settles_whose_rows_with_one_name_are() -> None:

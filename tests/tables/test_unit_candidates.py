@@ -124,6 +124,21 @@ def test_the_finest_is_first() -> None:
     assert [each.column for each in found(table, rename=False)] == ["p", "h"]
 
 
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_two_columns_may_say_it_together(shuffle: bool) -> None:
+    """Patients are numbered in each clinic: neither column fixes what both do."""
+    rng = np.random.default_rng()
+    clinic, number = np.repeat(np.arange(20), 60), np.tile(np.arange(60), 20)
+    sex, born = rng.integers(2, size=1_200), rng.integers(1930, 2010, size=1_200)
+    whose = np.repeat(np.arange(1_200), 1 + rng.poisson(3, size=1_200))
+    own = {"sex": sex[whose], "born": born[whose], "region": (clinic // 4)[whose]}
+    table = {"clinic": clinic[whose], "number": number[whose], **own, "ill": rng.integers(30, size=len(whose))}
+    [one] = found(table, shuffle=shuffle, rename=False)
+    assert set(one.columns) == {"clinic", "number"}
+    assert (one.values, one.rows) == (1_200, len(whose))
+    assert {"sex", "born"} <= set(one.fixes)
+
+
 def test_wide_tables_are_looked_at_in_part() -> None:
     """Of hundreds of columns some are tried; a number of people is found all the same, if most columns are theirs."""
     rng = np.random.default_rng()

@@ -153,7 +153,7 @@ def guess_attributes(table: object) -> tuple[AttributeGuess, ...]:
         disease: sensitive, by its name others must not learn it (0.0% of rows unique)
     """
     records = read(table)
-    numbers = {each.column for each in candidates_of(records)}
+    numbers = {each.column for each in candidates_of(records) if not each.beside}
     return tuple(_guess(column, is_number=name in numbers) for name, column in records.columns.items())
 
 
@@ -208,12 +208,17 @@ def repeated(records: Records, identifying: Sequence[str] = ()) -> tuple[Repeate
 
     Examples:
         >>> repeated(read({"patient_id": [7, 9, 7], "age": [40, 40, 40]}))
-        (Repeated(column='patient_id', values=2, rows=3, fixes=(), is_name=False),)
+        (Repeated(column='patient_id', values=2, rows=3, fixes=(), is_name=False, beside=()),)
     """
     if records.units is not None:
         return ()
-    fixes = {each.column: each.fixes for each in candidates_of(records)}
-    found: list[Repeated] = []
+    candidates = candidates_of(records)
+    fixes = {each.column: each.fixes for each in candidates if not each.beside}
+    found = [
+        Repeated(column=each.column, values=each.values, rows=each.rows, fixes=each.fixes, beside=each.beside)
+        for each in candidates
+        if each.beside
+    ]
     everybody_once = False
     for name, column in records.columns.items():
         kind = stored_kind(present(column))

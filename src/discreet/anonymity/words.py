@@ -102,6 +102,7 @@ class Repeated:
         rows: how many rows have one.
         fixes: columns on which the rows of one value agree, if that shows that it says whose they are.
         is_name: whether its values are names of people, which two of them may share.
+        beside: the column that says whose rows are together with it; none if it does so alone.
 
     Examples:
         >>> print(Repeated(column="patient_id", values=2_000, rows=12_000))
@@ -113,6 +114,12 @@ class Repeated:
     rows: int
     fixes: tuple[str, ...] = ()
     is_name: bool = False
+    beside: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that say it together."""
+        return (self.column, *self.beside)
 
     def to_dict(self) -> dict[str, object]:
         """The figures as JSON-ready data."""
@@ -122,12 +129,17 @@ class Repeated:
             "rows": self.rows,
             "fixes": list(self.fixes),
             "is_name": self.is_name,
+            "beside": list(self.beside),
         }
 
     def __str__(self) -> str:
         """The figures in words."""
         if self.fixes and not self.is_name:
-            return str(UnitCandidate(column=self.column, values=self.values, rows=self.rows, fixes=self.fixes))
+            return str(
+                UnitCandidate(
+                    column=self.column, values=self.values, rows=self.rows, fixes=self.fixes, beside=self.beside
+                )
+            )
         return f"{self.column} has {self.values:,} values in {self.rows:,} rows"
 
 
@@ -160,9 +172,12 @@ def say_whose(repeated: Sequence[Repeated]) -> str:
             "Two people may have one name, so that names can't say whose a row is: give everybody a number, and name "
             f"its column (--unit COLUMN, in Python unit=…), or say {alone}"
         )
-    first = numbers[0].column
-    ways = f"--unit {first}"
+    ways = [f"--unit {','.join(each.columns)}" for each in numbers]
+    first = numbers[0]
+    quoted = [f'"{name}"' for name in first.columns]
+    python = f"[{', '.join(quoted)}]" if first.beside else quoted[0]
+    told = f"{ways[0]},"
     if numbers[1:]:
-        others = "".join(f", or --unit {each.column} for {each.values:,}" for each in numbers[1:])
-        ways = f"--unit {first} for {numbers[0].values:,} units{others}"
-    return f'Say whose a row is ({ways}{";" if numbers[1:] else ","} in Python unit="{first}"), or {alone}'
+        others = "".join(f", or {way} for {each.values:,}" for way, each in zip(ways[1:], numbers[1:], strict=True))
+        told = f"{ways[0]} for {first.values:,} units{others};"
+    return f"Say whose a row is ({told} in Python unit={python}), or {alone}"

@@ -112,8 +112,8 @@ def _looks(sources: Sequence[Source], units: Sequence[str | None], *, strict: bo
         seen = source if profile is None or profile.written is None else profile.written.source
         if guessed := seen != source:
             columns, profile, source = inspect(seen, peek=True, unit=unit, ids=ids)
-        if leak and unit is None and profile is not None and profile.candidates and likely_unit(columns).tells is None:
-            columns, profile, source = inspect(seen, peek=True, unit=profile.candidates[0].column, ids=ids)
+        if leak and unit is None and profile is not None and profile.numbers and likely_unit(columns).tells is None:
+            columns, profile, source = inspect(seen, peek=True, unit=profile.numbers[0].column, ids=ids)
         looks.append(ProposalInput(columns=columns, source=source, profile=profile, guessed=guessed))
     return looks
 
@@ -255,7 +255,8 @@ def _whose(proposal: TableProposal) -> str:
     """The question whether rows are somebody's else, where they look so; seen in the data, and not in the file."""
     if not proposal.candidates:
         return ""
-    ways = " or ".join(f"--unit {each.column}" for each in proposal.candidates)
+    alone = " or ".join(f"--unit {each.column}" for each in proposal.candidates if not each.beside)
+    ways = alone or "make one column of both, for --unit"
     return f"{'; '.join(map(str, proposal.candidates))}. If it says whose a row is, protect them: {ways}"
 
 

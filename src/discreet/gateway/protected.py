@@ -406,8 +406,11 @@ class Protected(Accounted):
         def version(*plans: Plan) -> int:
             return max(each.version for group in groups_read(*plans) if (each := admitted[group]) is not None)
 
+        def found(step: Plan | Workload) -> Outcome | None:
+            return self._index.find(step, version(*bundles_of(step)), None)
+
         plan = as_answered(question, self._planning, self._index, version, pays=False)
-        return answering(plan, lambda step: self._index.find(step, version(*bundles_of(step)), None), self._planning.again)
+        return answering(plan, found, self._planning.again)
 
     def hold(self, until: Callable[[], None]) -> None:
         """Store no outcome from now on until this returns; it is called each time one was made. For servers.

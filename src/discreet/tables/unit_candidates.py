@@ -7,6 +7,8 @@ a postal code agree on the state. What follows from a code is one thing told coa
 the order of the codes; what is true of somebody is several things that have little to do with each other. Where only
 one thing is fixed, a candidate needs a sign more: that its rows stand together, or that each value has about as many.
 
+Where no column is one alone, two together may be, as a clinic and the number of a patient there: by what neither fixes.
+
 This is a sign and no proof, either way: a number that fixes nothing else is found by nothing here, and a code for
 places, with several facts of each, looks like one.
 """
@@ -52,6 +54,8 @@ _TRIED, _ASKED = 50, 100
 """Of a wide table so many columns are tried, those with most values, on so many others, which are spread evenly."""
 _COMPARED = 20
 """So many facts are compared with each other."""
+_LOOKED_AT, _PAIR_ROWS, _NUMBERS = 20_000_000, 50_000, 20
+"""For pairs of columns so many cells are looked at; of each pair about so many rows; one of both has so many values."""
 _TOGETHER = 1.1
 """Rows of a value stand together if they make at most so many runs a value."""
 
@@ -85,6 +89,7 @@ class UnitCandidate:
         values: how many different ones it has, without a missing one.
         rows: how many rows have one.
         fixes: the columns on which the rows of one value agree, in the table's order.
+        beside: the column that says it together with this one; none if it does so alone.
 
     Examples:
         >>> str(UnitCandidate(column="x7", values=20, rows=60, fixes=("age", "car"))).partition(", it looks like ")[0]
@@ -95,10 +100,17 @@ class UnitCandidate:
     values: int
     rows: int
     fixes: tuple[str, ...]
+    beside: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that say whose a row is together."""
+        return (self.column, *self.beside)
 
     def __str__(self) -> str:
         """Why it is one, in words; no value of a row."""
-        counted = f"{self.column} has {self.values:,} values in {self.rows:,} rows"
+        have = "together have" if self.beside else "has"
+        counted = f"{' and '.join(self.columns)} {have} {self.values:,} values in {self.rows:,} rows"
         return f"{counted}, and as those of one agree on {some_of(self.fixes)}, it looks like {OF_SOMEBODY}"
 
 
@@ -134,18 +146,20 @@ def unit_candidates(columns: Mapping[str, CodedColumn], kinds: Mapping[str, Kind
         >>> policy, year = np.divmod(np.arange(600), 3)
         >>> table = read({"x1": policy, "x2": policy * 7 % 11, "x3": policy * 5 % 13, "x4": year}).columns
         >>> unit_candidates(table, dict.fromkeys(table, Kind.INTEGER))
-        (UnitCandidate(column='x1', values=200, rows=600, fixes=('x2', 'x3')),)
+        (UnitCandidate(column='x1', values=200, rows=600, fixes=('x2', 'x3'), beside=()),)
     """
     finest = sorted(
         (name for name in columns if _may_be(columns[name], kinds[name])), key=lambda name: -columns[name].size
     )
     asked = list(columns)[:: -(-len(columns) // _ASKED)] if columns else []
     found = [each for name in finest[:_TRIED] if (each := _candidate(name, columns, asked, kinds)) is not None]
+    if not found:
+        found = _in_pairs(columns, asked, kinds)
     return tuple(sorted(found, key=lambda each: -each.values))
 
 
 def _may_be(column: CodedColumn, kind: Kind) -> bool:
-    """Whether a column has as many values as a candidate, as far as its size tells, and is of a kind that can be one."""
+    """Whether a column has as many values as a candidate, as far as its size tells, and is of a fitting kind."""
     values = column.size - column.has_missing
     enough = column.has_missing or values >= _FEWEST * column.rows
     return kind in {Kind.INTEGER, Kind.TEXT} and enough and 0 < values <= _MOST * column.rows
@@ -170,6 +184,64 @@ def _candidate(
     if not _tell_of_somebody(list(facts.values()), together=_stand_together(column), even=_are_even(counts)):
         return None
     return UnitCandidate(column=name, values=values, rows=rows, fixes=tuple(facts))
+
+
+def _in_pairs(
+    columns: Mapping[str, CodedColumn], asked: Sequence[str], kinds: Mapping[str, Kind]
+) -> list[UnitCandidate]:
+    """Two columns that are a candidate together: the finest pair, as facts of people tell fewer apart."""
+    fitting = [name for name in columns if kinds[name] in {Kind.INTEGER, Kind.TEXT} and columns[name].size > 1]
+    fitting.sort(key=lambda name: -columns[name].size)
+    left = _LOOKED_AT // max(columns[fitting[0]].rows, 1) if fitting else 0
+    found: list[UnitCandidate] = []
+    for one, other in combinations(fitting, 2):
+        sizes = columns[one].size, columns[other].size
+        rows = columns[one].rows
+        if sizes[0] > _MOST * rows or sizes[0] < _NUMBERS or sizes[0] * sizes[1] < _FEWEST * rows or left <= 0:
+            continue
+        left -= 1
+        first, second = (name for name in columns if name in {one, other})
+        each = _pair((first, second), columns, asked, kinds)
+        if each is not None and (not found or each.values > found[0].values):
+            found = [each]
+    return found
+
+
+def _pair(
+    pair: tuple[str, str], columns: Mapping[str, CodedColumn], asked: Sequence[str], kinds: Mapping[str, Kind]
+) -> UnitCandidate | None:
+    """Two columns as a candidate, by what they fix together and neither does alone; None if they look like none."""
+    one, other = (columns[name] for name in pair)
+    keys = one.codes.astype(np.int64) * other.size + other.codes
+    there = np.ones(len(keys), dtype=np.bool_)
+    for column in (one, other):
+        if column.has_missing:
+            there &= column.codes < column.size - 1
+    rows = np.flatnonzero(there & (_mixed(keys) % max(len(keys) // _PAIR_ROWS, 1) == 0))
+    if not len(rows):
+        return None
+    rows = rows[np.argsort(keys[rows], kind="stable")]
+    ordered = keys[rows]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    if not _FEWEST * len(rows) <= len(starts) <= _MOST * len(rows):
+        return None
+    sample = _Sample(rows=rows, starts=starts, counts=np.diff(starts, append=len(rows)))
+    own = [_Fact(codes=column.codes[rows[starts]], kind=Kind.TEXT, order=0.0) for column in (one, other)]
+    facts = {
+        name: fact
+        for name in asked
+        if name not in pair and columns[name].size > 1 and (fact := sample.fact(columns[name], kinds[name])) is not None
+        if not any(_follows(fact, given) for given in own)
+    }
+    if not _tell_of_somebody(list(facts.values()), together=False, even=False):
+        return None
+    values = len(np.unique(keys[there]))
+    return UnitCandidate(column=pair[0], beside=pair[1:], values=values, rows=int(there.sum()), fixes=tuple(facts))
+
+
+def _mixed(keys: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Numbers without an order in which those of keys are, for drawing whole groups of rows."""
+    return (keys.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(33)
 
 
 # ── What the rows of a value agree on ─────────────────────────────────────────────────────────────────────────────────
@@ -279,13 +351,17 @@ def _tell_of_somebody(facts: Sequence[_Fact], *, together: bool, even: bool) -> 
 
 def _related(one: _Fact, other: _Fact) -> bool:
     """Whether two facts have to do with each other: one follows from the other, more or less."""
-    both = np.unique(one.codes.astype(np.int64) * (int(other.codes.max()) + 1) + other.codes, return_counts=True)[1]
-    alike, number = _pairs(both), len(one.codes) * (len(one.codes) - 1) / 2
-    for given, asked in ((one, other), (other, one)):
-        chance = asked.pairs / number
-        if chance < 1 and alike / given.pairs - chance > _RELATED * (1 - chance):
-            return True
-    return False
+    return _follows(one, other) or _follows(other, one)
+
+
+def _follows(asked: _Fact, given: _Fact) -> bool:
+    """Whether values that are alike in what is given are alike in what is asked much more often than others."""
+    pairs = given.pairs
+    chance = asked.pairs / (len(asked.codes) * (len(asked.codes) - 1) / 2)
+    if not pairs or chance >= 1:
+        return False
+    both = np.unique(given.codes.astype(np.int64) * (int(asked.codes.max()) + 1) + asked.codes, return_counts=True)[1]
+    return _pairs(both) / pairs - chance > _RELATED * (1 - chance)
 
 
 def _pairs(counts: NDArray[np.int64]) -> int:

@@ -81,6 +81,11 @@ class DataProfile:
         """What was seen in that column; nothing if nobody looked."""
         return self.columns.get(column, ColumnProfile())
 
+    @property
+    def numbers(self) -> tuple[UnitCandidate, ...]:
+        """The candidates that say it alone: a unit is one column."""
+        return tuple(each for each in self.candidates if not each.beside)
+
     def usual_nulls(self, columns: Iterable[Column]) -> tuple[str, ...]:
         """The texts often written for NULL that were seen in any of the columns."""
         seen = {text for column in columns for text in self.of(column.name).values or ()}

@@ -179,7 +179,7 @@ def propose_together(
 def _choice(given: ProposalInput, *, leak: bool) -> UnitChoice:
     """The unit of a table on its own: by its names; where they tell nothing, and the data may, by its rows."""
     choice = likely_unit(given.columns)
-    seen = given.profile.candidates if leak and given.profile is not None else ()
+    seen = given.profile.numbers if leak and given.profile is not None else ()
     return unit_by_rows(seen) if seen and choice.tells is None else choice
 
 
