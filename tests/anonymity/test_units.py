@@ -236,7 +236,7 @@ def test_numbers_of_people_are_known_whatever_they_are_called() -> None:
     report = assess(table, quasi_identifiers=["k2", "k3"], sensitive=["k4"])
     [one] = report.repeated
     assert (report.k, one.column, one.values, one.rows, one.fixes) == (None, "k1", 400, 1_200, ("k2", "k3"))
-    assert "k1 has 400 values in 1,200 rows, and as those of one agree on k2 and k3" in " ".join(str(report).split())
+    assert "k1 has 400 values in 1,200 rows, and looks like the number of a person" in " ".join(str(report).split())
     assert report.advice[0].startswith("Say whose a row is (--unit k1, in Python")
     guessed = assess(table)
     assert (guessed.identifying, guessed.k) == (("k1",), None)
@@ -262,7 +262,7 @@ def test_all_who_rows_may_be_of_are_offered_but_no_names() -> None:
 def test_columns_that_are_one_only_together_are_offered_together() -> None:
     """As the unit of two columns that reading takes."""
     both = Repeated(column="clinic", beside=("number",), values=1_200, rows=4_800, fixes=("sex", "born"))
-    assert str(both).startswith("clinic and number together have 1,200 values in 4,800 rows, and as those of one agree")
+    assert str(both).startswith("clinic and number together have 1,200 values in 4,800 rows, and look like")
     assert say_whose([both]).startswith(
         'Say whose a row is (--unit clinic,number, in Python unit=["clinic", "number"])'
     )

@@ -442,7 +442,9 @@ def test_people_of_several_rows(here: Path, run: Any) -> None:
     shown = run(*asked, "--unit", "patient_id").stdout
     assert "11, by patient_id; 1 has rows that are left out (9.09 %, 10 % may be)" in shown
     assert "Rows were counted" not in shown
-    assert run(*asked).stdout.startswith("Rows were counted, not people: patient_id has 11 values in 31 rows.")
+    noted = run(*asked).stdout
+    assert noted.startswith("Rows were counted, not people: patient_id has 11 values in 31 rows.")
+    assert "--unit patient_id" in noted
 
 
 def test_what_is_kept_is_looked_at(here: Path, run: Any) -> None:

@@ -299,7 +299,7 @@ def test_rows_that_look_like_one_persons_are_asked_about(here: Path, run: Any) -
     """On the screen, whatever columns are called; the file says nothing of it, unless it may hold leaks, marked."""
     path = policies(here)
     asked = run("init", path.name).stdout
-    assert "k1 has 400 values in 1,200 rows, and as those of one agree on k2 and k3" in " ".join(asked.split())
+    assert "k1 has 400 values in 1,200 rows, and looks like the number of a person" in " ".join(asked.split())
     assert "--unit k1" in asked
     config = (here / "discreet.toml").read_text(encoding="utf-8")
     assert tomllib.loads(config)["tables"]["p"]["unit"] == "row"

@@ -92,8 +92,8 @@ class UnitCandidate:
         beside: the column that says it together with this one; none if it does so alone.
 
     Examples:
-        >>> str(UnitCandidate(column="x7", values=20, rows=60, fixes=("age", "car"))).partition(", it looks like ")[0]
-        'x7 has 20 values in 60 rows, and as those of one agree on age and car'
+        >>> str(UnitCandidate(column="x7", values=20, rows=60, fixes=("age", "car"))).partition(": ")[2]
+        'rows that share one agree on age and car'
     """
 
     column: str
@@ -111,7 +111,8 @@ class UnitCandidate:
         """Why it is one, in words; no value of a row."""
         have = "together have" if self.beside else "has"
         counted = f"{' and '.join(self.columns)} {have} {self.values:,} values in {self.rows:,} rows"
-        return f"{counted}, and as those of one agree on {some_of(self.fixes)}, it looks like {OF_SOMEBODY}"
+        looks = "look" if self.beside else "looks"
+        return f"{counted}, and {looks} like {OF_SOMEBODY}: rows that share one agree on {some_of(self.fixes)}"
 
 
 OF_SOMEBODY = "the number of a person, household or firm"

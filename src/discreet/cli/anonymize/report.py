@@ -32,9 +32,10 @@ _LABEL, _FIGURE = 12, 9
 def show(outcome: Outcome, output: Path | None, report: Path | None) -> None:
     """Print what was chosen, what that cost, what proves it, and what attackers can still do."""
     if outcome.release.repeated:
-        from discreet.anonymity.words import rows_counted
+        from discreet.anonymity.words import rows_counted, say_whose
 
         say(printable(rows_counted(outcome.release.repeated)), 0)
+        say(printable(say_whose(outcome.release.repeated)), 0)
         say()
     _fact("at risk", still_at_risk(outcome))
     for label, text in facts(outcome).items():
@@ -186,12 +187,12 @@ def page(outcome: Outcome, name: str) -> str:
         outcome: with all figures.
         name: what the original is called.
     """
-    from discreet.anonymity.words import rows_counted
+    from discreet.anonymity.words import rows_counted, say_whose
 
     release = outcome.release
     promised = ", ".join(str(model) for model in release.models) + of_rows(outcome)
     released = f"{release.rows - release.suppressed:,} of {release.rows:,} rows are released, with {promised}."
-    key = [rows_counted(release.repeated)] if release.repeated else []
+    key = [f"{rows_counted(release.repeated)} {say_whose(release.repeated)}"] if release.repeated else []
     beware = [f'<p class="note">{escape(warning(outcome.formulas).capitalize())}.</p>'] if outcome.formulas else []
     return reports.page(
         f"What became of {name}",
