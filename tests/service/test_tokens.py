@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from discreet.errors import InvalidArgument, Unauthenticated
+from discreet.errors import BudgetExhausted, InvalidArgument, Unauthenticated
 from discreet.ledger import Ledger, Tokens, chain, transaction
 from discreet.privacy import Budget
-from discreet.service import Caller, Role, questions, tokens
-from discreet.service.tokens import issue, recognise
+from discreet.service import ALL, Caller, Role, questions, tokens
+from discreet.service.tokens import issue, recognise, usual_share
 from support.served import COUNT, FAILED, Served, outcome, served_in_threads
 
 
@@ -199,3 +199,20 @@ def _without(monkeypatch: pytest.MonkeyPatch, looks: str) -> None:
         monkeypatch.setattr(questions, "check_holds", lambda *_: None)
     if looks in {"the slot", "nobody"}:
         monkeypatch.setattr(transaction, "check_attempt", lambda *_: None)
+
+
+def test_nobody_ends_the_budget_for_everybody_unless_somebody_says_so(tmp_path: Path) -> None:
+    """An analyst's share is a tenth of the budget where none is named, at each door; `all` is all of it."""
+    assert usual_share(Budget(rho=1, delta="1e-6"), {}) == Budget(rho="1/10", delta="1e-7")
+    assert usual_share(Budget(epsilon=1), {"ann": Budget(epsilon=1)}) is None
+    with served_in_threads(tmp_path) as running:
+        service, custodian = running.service, running.callers["custodian"]
+        usual = service.issue(custodian, "cleo", Role.ANALYST, days=1)
+        assert usual.caller.share == str(Budget(epsilon=1))
+        caller = service.caller(usual.text)
+        refused = service.ask(caller, COUNT, {"epsilon": "11/10"})
+        assert outcome(refused)["error"]["code"] == BudgetExhausted.code
+        assert service.plan(caller, COUNT, {"epsilon": "1/10"})["remaining_like_this"] == 10
+        for said, share in ((ALL, ""), (Budget(epsilon=2), str(Budget(epsilon=2)))):
+            assert service.issue(custodian, "cleo", Role.ANALYST, days=1, share=said).caller.share == share
+        assert service.issue(custodian, "max", Role.AUDITOR, days=1).caller.share == ""

@@ -71,7 +71,12 @@ def create(  # noqa: PLR0913 — what a token may allow, each by name
         typer.Option("--most-rho", metavar="NUMBER", help="The same in ρ; beside --most-epsilon, it lets Gaussian in."),
     ] = None,
     share: Annotated[
-        str | None, typer.Option("--share", metavar="NUMBER", help="The most that NAME may spend in all, in ε.")
+        str | None,
+        typer.Option(
+            "--share",
+            metavar="NUMBER",
+            help="The most that NAME may spend in all, in ε; all for all of the budget. A tenth of it if left out.",
+        ),
     ] = None,
     share_delta: Annotated[
         str | None, typer.Option("--share-delta", metavar="NUMBER", help="The δ of that share, for Gaussian noise.")
@@ -86,13 +91,20 @@ def create(  # noqa: PLR0913 — what a token may allow, each by name
     config: options.Config = options.CONFIG,
 ) -> None:
     """Make a token, and show it once. The ledger keeps its digest alone, so nobody can show it again."""
-    from discreet.service import role_of, share_of
-    from discreet.service.tokens import issue
+    from discreet.service import ALL, Role, role_of, share_of
+    from discreet.service.tokens import issue, usual_share
 
     if share is None and share_delta is not None:
         raise InvalidArgument("a share has an ε beside its δ", hint="--share 1 --share-delta 1e-6")
-    held = role_of(role)
+    held, is_whole = role_of(role), share == ALL and renews is None
     with options.opened(config) as tables:
+        said = share_of(None if share is None or is_whole else {"epsilon": share, "delta": share_delta}, renews)
+        if said is None and held is Role.ANALYST and not is_whole:
+            said = usual_share(tables.dataset.budget, tables.dataset.analysts)
+            if said is not None:
+                typer.echo(
+                    f"{printable(subject)} may spend {said} in all, a tenth of the budget; or say --share", err=True
+                )
         issued = issue(
             tables.tokens,
             subject,
@@ -100,7 +112,7 @@ def create(  # noqa: PLR0913 — what a token may allow, each by name
             days=days,
             most_epsilon=most_epsilon,
             most_rho=most_rho,
-            share=share_of(None if share is None else {"epsilon": share, "delta": share_delta}, renews),
+            share=said,
             datasets=datasets or (),
         )
     say(issued.text)

@@ -15,6 +15,7 @@ from discreet.service.sign_in import RETURN, Session, Sessions, fresh_name
 from discreet.service.telemetry import METRICS, Event, EventLog, Metrics
 from discreet.service.tickets import Ticket, is_elsewhere, terms_of
 from discreet.service.tokens import (
+    ALL,
     ALLOWED,
     Action,
     Caller,
@@ -30,6 +31,7 @@ from discreet.service.witness import Witness
 from discreet.service.workers import EncodedAnswer
 
 __all__ = [
+    "ALL",
     "ALLOWED",
     "METRICS",
     "RETURN",

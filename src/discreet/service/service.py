@@ -20,7 +20,19 @@ from discreet.service.settings import Settings
 from discreet.service.sign_in import Sessions
 from discreet.service.telemetry import EventLog, Metrics
 from discreet.service.tickets import Ticket, stopping
-from discreet.service.tokens import PREFIX, Action, Caller, Issued, Role, caller_of, check_allowed, issue, recognise
+from discreet.service.tokens import (
+    ALL,
+    PREFIX,
+    Action,
+    Caller,
+    Issued,
+    Role,
+    caller_of,
+    check_allowed,
+    issue,
+    recognise,
+    usual_share,
+)
 from discreet.service.witness import Sender
 from discreet.tables import public_schema
 
@@ -129,8 +141,15 @@ class Service(Audited):
         return recognise(self._tokens, token)
 
     def issue(self, caller: Caller, subject: str, role: Role, *, days: int, **allowed: Any) -> Issued:  # noqa: ANN401 — see there
-        """Make a token for somebody, which allows what `tokens.issue` takes by name."""
+        """Make a token for somebody, which allows what `tokens.issue` takes by name.
+
+        An analyst's share is `usual_share` where nobody says; `ALL` is none.
+        """
         check_allowed(caller.role, Action.TOKENS)
+        if role is Role.ANALYST and allowed.get("share") is None:
+            allowed["share"] = usual_share(self._tables.dataset.budget, self._tables.dataset.analysts)
+        elif allowed.get("share") == ALL:
+            allowed["share"] = None
         return issue(self._tokens, subject, role, days=days, **allowed)
 
     def revoke(self, caller: Caller, name: str) -> Grant | None:

@@ -7,7 +7,8 @@ There are no durations of questions, no numbers of rows, no texts, no tokens and
 answer leaves, which is at a public time, and a request is logged then; so whoever reads them learns no sooner than
 others what became of it. Times are told to the second, as the history of an account tells them. Memory and processor
 time of the process aren't exported: they depend on how many rows a question met. Lines of the log are written by a
-thread of their own: a disk that is slow, or a reader that sleeps, delays no reply.
+thread of their own: a disk that is slow, or a reader that sleeps, delays no reply. Of what was refused a line says why
+and from where; of what was answered, no address.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ class Metrics:
         return found
 
 
-FIELDS = ("time", "event", "route", "status", "token", "entry")
+FIELDS = ("time", "event", "route", "status", "token", "entry", "code", "address", "request")
 """All fields that a line may have, in order."""
 
 _MOST = 10_000
@@ -186,7 +187,18 @@ class EventLog:
         if stream is not None:
             threading.Thread(target=self._write, args=(stream,), daemon=True).start()
 
-    def write(self, event: Event, *, route: str = "", status: int = 0, token: str = "", entry: int = 0) -> None:
+    def write(  # noqa: PLR0913 — what a line may say, each by name
+        self,
+        event: Event,
+        *,
+        route: str = "",
+        status: int = 0,
+        token: str = "",
+        entry: int = 0,
+        code: str = "",
+        address: str = "",
+        request: str = "",
+    ) -> None:
         """Have a line written soon; a stream that is full or gone is no reason to serve nobody.
 
         Args:
@@ -195,10 +207,21 @@ class EventLog:
             status: of HTTP.
             token: the id of a token, as `discreet token list` has it.
             entry: the number of a question in its account.
+            code: why a request was refused.
+            address: from where it came, if it was refused.
+            request: what it is called, here and in its reply.
         """
         if self._stream is None:
             return
-        said = {"route": route, "status": status, "token": token, "entry": entry}
+        said = {
+            "route": route,
+            "status": status,
+            "token": token,
+            "entry": entry,
+            "code": code,
+            "address": address,
+            "request": request,
+        }
         line = {
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
             "event": str(event),

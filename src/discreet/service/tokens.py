@@ -238,6 +238,29 @@ def share_of(amounts: Mapping[str, Any] | None, renews: str | None = None) -> Bu
     return MonthlyShare(**amounts) if renews else Budget(**amounts)
 
 
+_PART = 10
+
+ALL = "all"
+"""How somebody says that the holder of a token may spend all of the budget."""
+
+
+def usual_share(budget: Budget, analysts: Mapping[str, Budget]) -> Budget | None:
+    """What an analyst may spend in all, where nobody says: a tenth of the budget, so that nobody ends it for everybody.
+
+    Args:
+        budget: of all together.
+        analysts: shares that are declared; where there are any, only those who have one may ask, and none is made up.
+
+    Examples:
+        >>> print(usual_share(Budget(epsilon=3, delta="1e-6"), {}))
+        ε = 0.3, δ = 1e-07
+    """
+    if analysts:
+        return None
+    amounts = {"epsilon": budget.epsilon, "rho": budget.rho, "delta": budget.delta or None}
+    return Budget(**{name: None if amount is None else amount / _PART for name, amount in amounts.items()})
+
+
 def recognise(tokens: Tokens, text: str) -> Caller:
     """Whoever shows this token.
 

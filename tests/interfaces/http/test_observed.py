@@ -237,3 +237,43 @@ def test_metrics_are_the_same_with_and_without_a_person(tmp_path_factory: pytest
             break
     assert found[0] == found[1]
     assert found[0]['discreet_questions_total{outcome="answered"}'] == 1
+
+
+def test_a_refusal_says_why_and_from_where(running: Served, lines: Callable[[], list[dict[str, Any]]]) -> None:
+    """Who tries tokens can be told from many who mistype theirs; of who is answered, no address is written."""
+    app = make_app(running.service)
+    for host, token, status in (("192.0.2.7", "dsc_x", 401), ("2001:db8::7", running.tokens["operator"], 403)):
+        client = TestClient(app, client=(host, 5000), headers={"Authorization": f"Bearer {token}"})
+        refused = client.get("/v1/history", headers={"X-Forwarded-For": "198.51.100.9"})
+        line = lines()[-1]
+        assert (refused.status_code, line["status"], line["address"]) == (status, status, host)
+        assert line["code"] == refused.json()["code"]
+        assert line["request"] == refused.headers["request-id"]
+        assert "discreet-code" not in refused.headers
+    client_of(running).get("/v1/budget")
+    assert not {"address", "code"} & lines()[-1].keys()
+    page = TestClient(app, client=("192.0.2.8", 1), headers={"Accept": "text/html"})
+    page.get("/nowhere")
+    assert (lines()[-1]["code"], lines()[-1]["address"]) == ("http", "192.0.2.8")
+    page.get("/v1/me?a=1&a=2")
+    assert (lines()[-1]["code"], lines()[-1]["address"]) == ("ambiguous", "192.0.2.8")
+
+
+@pytest.mark.parametrize(
+    ("said", "address"),
+    [
+        ("198.51.100.9", "198.51.100.9"),
+        ("8.8.8.8, 198.51.100.9", "198.51.100.9"),
+        ("198.51.100.9, unknown", "10.0.0.1"),
+        (f"8.8.8.8, {CANARY}", "10.0.0.1"),
+        ("", "10.0.0.1"),
+    ],
+)
+def test_behind_a_proxy_its_last_word_counts(
+    running: Served, lines: Callable[[], list[dict[str, Any]]], said: str, address: str
+) -> None:
+    """What a client says of itself stands before it, and isn't believed; what is no address isn't written."""
+    client = TestClient(make_app(running.service, behind_proxy=True), client=("10.0.0.1", 1))
+    client.get("/v1/me", headers={"X-Forwarded-For": said})
+    assert lines()[-1]["address"] == address
+    assert CANARY not in json.dumps(lines())

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import Any
 
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.routing import Match, Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.errors import DiscreetError, LedgerError
 from discreet.interfaces.http.console import SafeHeaders, add_console, as_page
-from discreet.interfaces.http.messages import SCHEMA, Serving, Who, described, problem, problems
-from discreet.interfaces.http.middleware import LimitedBodies, LimitedCalls, Middleware, Strict
+from discreet.interfaces.http.messages import CODE, SCHEMA, Serving, Who, described, problem, problems
+from discreet.interfaces.http.middleware import LimitedBodies, LimitedCalls, Middleware, Strict, address_of
 from discreet.interfaces.http.routes import ROUTERS
-from discreet.service import Event, Service
+from discreet.service import Event, Service, fresh_name
 from discreet.version import __version__
 
 _ELSEWHERE = "none"
@@ -27,11 +30,14 @@ _ELSEWHERE = "none"
 _THREADS = 400
 """How many calls are served at a time: those that wait to be planned, 8 of each analyst, mustn't keep others out."""
 
+_NAME = 16
+"""How many hexadecimal digits a request's name has, in the log and in its reply."""
+
 _PLACES = 100
 """Of how many places that are wrong in a body the first is named; who sends it decides how many there are."""
 
 
-def make_app(service: Service, *, secure: bool = False) -> FastAPI:
+def make_app(service: Service, *, secure: bool = False, behind_proxy: bool = False) -> FastAPI:
     """The API of a service, and its console.
 
     Guarantee: what a reply says, and when it leaves, is decided by the service. Every path but `/healthz`, `/readyz`,
@@ -41,6 +47,7 @@ def make_app(service: Service, *, secure: bool = False) -> FastAPI:
     Args:
         service: that answers; whoever made it closes it.
         secure: whether browsers reach it by TLS, so that their sessions never travel without.
+        behind_proxy: whether a proxy in front says whose requests these are, as the last in `X-Forwarded-For`.
     """
     app = FastAPI(
         title="discreet",
@@ -59,8 +66,8 @@ def make_app(service: Service, *, secure: bool = False) -> FastAPI:
     whose = lambda name: service.sessions.whose(name)  # noqa: E731, PLW0108 — to be described, it has no service
     app.add_middleware(LimitedCalls, whose=whose)
     app.add_middleware(Strict)
-    app.add_middleware(_Observed, service=service)
-    app.add_middleware(SafeHeaders)
+    app.add_middleware(_Observed, service=service, behind_proxy=behind_proxy)
+    app.add_middleware(SafeHeaders, secure=secure)
     for routes in (HEALTH, *ROUTERS):
         app.include_router(routes)
     add_console(app, secure=secure)
@@ -104,12 +111,27 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     def of_http(request: Request, error: HTTPException) -> Response:
-        return as_page(request, described(error.status_code, "http", str(error.detail)))
+        reply = as_page(request, described(error.status_code, "http", str(error.detail)))
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            reply.headers["Allow"] = ", ".join(_allowed(request))
+        return reply
 
     @app.exception_handler(Exception)
     def other(request: Request, __: Exception) -> Response:
         request.app.state.service.log.write(Event.DEFECT)
         return as_page(request, described(500, "internal", "the service can't answer this", "tell the custodian"))
+
+
+_METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
+
+
+def _allowed(request: Request) -> list[str]:
+    """The methods that a path takes (RFC 9110, section 15.5.6)."""
+    routes = request.app.routes
+    if any(isinstance(each, Mount) and request.url.path.startswith(f"{each.path}/") for each in routes):
+        return ["GET", "HEAD"]  # of files, whose mount takes all, and says no itself
+    scopes = {method: {**request.scope, "method": method} for method in _METHODS}
+    return [name for name, scope in scopes.items() if any(each.matches(scope)[0] is Match.FULL for each in routes)]
 
 
 HEALTH = APIRouter(tags=["health"])
@@ -147,29 +169,41 @@ class _Observed(Middleware):
     Args:
         app: what is observed.
         service: whose metrics and log these are.
+        behind_proxy: whether a proxy says whose requests these are.
     """
 
-    def __init__(self, app: ASGIApp, service: Service) -> None:
+    def __init__(self, app: ASGIApp, service: Service, *, behind_proxy: bool) -> None:
         """Keep the parts."""
         super().__init__(app)
-        self._service = service
+        self._service, self._behind_proxy = service, behind_proxy
 
     async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on; whose it is stands in its state by the time that the reply begins."""
-        state = scope.setdefault("state", {})
+        """Hand the request on; whose it is stands in its state by the time that the reply begins.
+
+        Of what is refused the line says why and from where, so that somebody who tries tokens can be told from many.
+        """
+        state, name = scope.setdefault("state", {}), fresh_name()[:_NAME]
+        address = address_of(scope, behind_proxy=self._behind_proxy)
 
         async def seen(message: Message) -> None:
             if message["type"] == "http.response.start":
                 status: int = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["Request-Id"] = name
                 route = getattr(scope.get("route"), "path", _ELSEWHERE)
+                refused = status >= HTTPStatus.BAD_REQUEST
                 self._service.metrics.count("discreet_requests", route=route, status=f"{status // 100}xx")
                 self._service.log.write(
                     Event.REQUEST,
                     route=route,
                     status=status,
                     token=state.get("token", ""),
-                    entry=int(dict(message["headers"]).get(b"discreet-entry", 0)),
+                    entry=int(headers.get("discreet-entry", 0)),
+                    code=headers.get(CODE, "") if refused else "",
+                    address=address if refused else "",
+                    request=name,
                 )
+                del headers[CODE]
             await send(message)
 
         await self._app(scope, receive, seen)

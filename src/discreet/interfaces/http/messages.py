@@ -39,7 +39,7 @@ from discreet.errors import (
 )
 from discreet.privacy import Budget
 from discreet.results import Answer, to_arrow_stream, to_csv, with_ends
-from discreet.service import Caller, EncodedAnswer, Service, Ticket, is_elsewhere, share_of
+from discreet.service import ALL, Caller, EncodedAnswer, Service, Ticket, is_elsewhere, share_of
 
 # ── What requests hold ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -171,19 +171,25 @@ class Issuing(BaseModel):
     days: int = Field(90, description="For how many days it holds.")
     most_epsilon: Number | None = Field(None, description="The ceiling on what one question may cost in ε.")
     most_rho: Number | None = Field(None, description="The ceiling in ρ; it lets Gaussian noise in beside one in ε.")
-    share: Share | None = Field(None, description="What all questions of the subject may cost together.")
+    share: Share | Literal["all"] | None = Field(
+        None,
+        description="What all questions of the subject may cost together; for an analyst a tenth of the budget if it is "
+        "left out, and `all` is all of it.",
+    )
     renews: Literal["monthly"] | None = Field(
         None, description="`monthly`: the share is for each calendar month, in UTC, rather than in all."
     )
     datasets: list[str] = Field([], description="Whose tables it is for, by the names of accounts; else this one's.")
 
-    def shared(self) -> Budget | None:
+    def shared(self) -> Budget | Literal["all"] | None:
         """What the subject may spend, in all or in each month; None if nothing is said.
 
         Raises:
             InvalidArgument: it is no budget, or nothing renews.
         """
-        return share_of(None if self.share is None else self.share.model_dump(), self.renews)
+        if self.share == ALL and self.renews is None:
+            return "all"
+        return share_of(self.share.model_dump() if isinstance(self.share, Share) else None, self.renews)
 
 
 class Admitting(BaseModel):
@@ -223,6 +229,9 @@ _STATUS: Mapping[type[DiscreetError], int] = MappingProxyType(
 """The first that an error is of; anything else is the service's own affair, and unavailable."""
 
 _UNAVAILABLE = 503
+
+CODE = "discreet-code"
+"""A header by which the log hears of a problem's code. It is taken off before the reply leaves."""
 
 
 SCHEMA: Mapping[str, Any] = MappingProxyType(
@@ -299,7 +308,7 @@ def described(
         hint: what to do about it.
         place: a one-based line and column of the question.
     """
-    headers = {"WWW-Authenticate": "Bearer"} if status == _STATUS[Unauthenticated] else {}
+    headers = {CODE: code} | ({"WWW-Authenticate": "Bearer"} if status == _STATUS[Unauthenticated] else {})
     content = {
         "type": f"urn:discreet:{code}",
         "title": message,

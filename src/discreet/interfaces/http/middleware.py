@@ -15,7 +15,11 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
+from math import isinf
+from urllib.parse import unquote_plus
 
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -53,6 +57,25 @@ _DOUBTFUL = (b"//", b"/./", b"/../", b"\\", b";")
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?([^\"';\s]*)", re.IGNORECASE)
 _UTF8 = {b"utf-8", b"utf8", b"us-ascii"}
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]", re.ASCII)
+
+
+def address_of(scope: Scope, *, behind_proxy: bool) -> str:
+    """Where a request came from, for the log; empty if nobody knows.
+
+    Behind a proxy it is the last address in `X-Forwarded-For`, which that proxy has added itself. What stands before it
+    was sent by the client, and may say anything.
+
+    Examples:
+        >>> said = {"headers": [(b"x-forwarded-for", b"8.8.8.8, 192.0.2.7")], "client": ("10.0.0.1", 4)}
+        >>> address_of(said, behind_proxy=True), address_of(said, behind_proxy=False)
+        ('192.0.2.7', '10.0.0.1')
+    """
+    peer = (scope.get("client") or ("",))[0]
+    said = [value for name, value in scope["headers"] if name.lower() == b"x-forwarded-for"] if behind_proxy else []
+    for text in (said[-1].decode("latin-1").rpartition(",")[2].strip() if said else "", peer):
+        with suppress(ValueError):
+            return str(ip_address(text))
+    return ""
 
 
 class Middleware(ABC):
@@ -97,7 +120,17 @@ def _doubt(scope: Scope) -> str:
         return f"{twice[0].decode()} is said twice"
     if b"content-length" in names and b"transfer-encoding" in names:
         return "its length is said in two ways"
-    return _doubt_of_body(scope) or _doubt_of_path(scope.get("raw_path", b"").partition(b"?")[0])
+    return (
+        _doubt_of_body(scope)
+        or _doubt_of_path(scope.get("raw_path", b"").partition(b"?")[0])
+        or _doubt_of_query(scope.get("query_string", b""))
+    )
+
+
+def _doubt_of_query(query: bytes) -> str:
+    """How else what stands behind a path could be read: readers take the first of two, or the last."""
+    names = [unquote_plus(part.partition(b"=")[0].decode("latin-1")) for part in query.split(b"&") if part]
+    return "its address says something twice" if len(names) != len(set(names)) else ""
 
 
 def _doubt_of_body(scope: Scope) -> str:
@@ -138,6 +171,7 @@ _NOT_UTF8 = Objection(
     400, "ambiguous", "the body isn't in UTF-8", "write it in UTF-8, without a byte order mark or null bytes"
 )
 _TWICE = Objection(400, "ambiguous", "the body says something twice")
+_NO_NUMBER = Objection(422, "invalid_argument", "a number in the body isn't one that JSON has, or is too large")
 _HALF = Objection(422, "invalid_argument", "a text in the body has half of a character, a lone surrogate")
 
 
@@ -171,6 +205,8 @@ def _objection_to(text: str) -> Objection | None:
             json.dumps(json.loads(text), ensure_ascii=False).encode()
     except _SaidTwice:
         return _TWICE
+    except _NoNumber:
+        return _NO_NUMBER
     except UnicodeEncodeError:
         return _HALF
     except (ValueError, RecursionError):
@@ -205,8 +241,32 @@ def _values(text: str) -> int:
             raise _SaidTwice
         found += len(pairs) + within([value for _, value in pairs])
 
-    outermost = json.loads(text, object_pairs_hook=single)
+    outermost = json.loads(text, object_pairs_hook=single, parse_constant=_refused, parse_float=_finite)
     return found + within([outermost])
+
+
+def _refused(_: str) -> float:
+    """NaN and infinities, which JSON doesn't have.
+
+    Raises:
+        _NoNumber: always.
+    """
+    raise _NoNumber
+
+
+def _finite(said: str) -> float:
+    """A number that isn't beyond all that there are.
+
+    Raises:
+        _NoNumber: it is: `1e999` would be read as infinite.
+    """
+    if isinf(found := float(said)):
+        raise _NoNumber
+    return found
+
+
+class _NoNumber(Exception):
+    """A number isn't one that JSON has."""
 
 
 class _SaidTwice(Exception):

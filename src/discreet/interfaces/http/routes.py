@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Header, Path, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
+from pydantic import BeforeValidator
 
 from discreet.interfaces.http.messages import (
     ARROW,
@@ -186,6 +188,19 @@ _BUDGET = (
 
 ACCOUNT = APIRouter(tags=["account"], responses=problems())
 
+_WHOLE = re.compile("[1-9][0-9]{0,15}", re.ASCII)
+
+
+def _whole(said: object) -> int:
+    """A number as it is written in the history, and not as `+1`, `1.0` or `1_0`.
+
+    Raises:
+        ValueError: it isn't.
+    """
+    if not isinstance(said, str) or not _WHOLE.fullmatch(said):
+        raise ValueError("a whole number from 1")
+    return int(said)
+
 
 @ACCOUNT.get("/v1/dataset", response_description="Tables, columns, kinds, units, bounds, keys and limits.")
 def dataset(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
@@ -210,7 +225,9 @@ def history(service: Serving, who: Who) -> list[dict[str, Any]]:
     responses=problems(404, 422),
     response_description="The entry, its `certificate`, what doesn't hold of it as `problems`, and a `signature`.",
 )
-def certificate(entry: Annotated[int, Path(ge=1, le=2**53)], service: Serving, who: Who) -> Response:
+def certificate(
+    entry: Annotated[int, BeforeValidator(_whole), Path(ge=1, le=2**53)], service: Serving, who: Who
+) -> Response:
     """What vouches for a question that was paid for, whoever asked it: signed, and without the answer."""
     found = service.certificate(who, entry)
     return described(404, "not_found", "there is no such entry") if found is None else JSONResponse(dict(found))

@@ -104,13 +104,14 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         InvalidArgument: nothing can listen there.
     """
     config = uvicorn.Config(
-        make_app(service, secure=behind_proxy or certificate is not None),
+        make_app(service, secure=behind_proxy or certificate is not None, behind_proxy=behind_proxy),
         host=host,
         port=port,
         ssl_certfile=certificate,
         ssl_keyfile=key,
         log_config=None,  # its messages quote requests and tracebacks; `EventLog` says what may be said
         access_log=False,
+        proxy_headers=False,  # else whoever comes from this machine could say where from; see `address_of`
         server_header=False,
         http=StrictHeads,
         ws="none",  # where a library for them is installed, it would read heads in its own way

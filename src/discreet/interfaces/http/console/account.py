@@ -22,7 +22,7 @@ from discreet.interfaces.http.console.asking import offered_in, questions_in, te
 from discreet.interfaces.http.console.visits import Fields, Filled, Queried, Visit, Visiting, download, page, said, see
 from discreet.privacy import Budget
 from discreet.results import verify_certificate
-from discreet.service import Action, Issued, Role, check_allowed, role_of, share_of
+from discreet.service import ALL, Action, Issued, Role, check_allowed, role_of, share_of
 
 if TYPE_CHECKING:
     from discreet.ledger import Entry
@@ -225,12 +225,14 @@ def _days(fields: Fields) -> int:
     return int(days)
 
 
-def _share(fields: Fields) -> Budget | None:
-    """What the holder of a token may spend, in all or in each month; None for what the account allows.
+def _share(fields: Fields) -> Budget | str | None:
+    """What the holder of a token may spend, in all or in each month; `all` of the budget, or None where nobody says.
 
     Raises:
         InvalidArgument: it has a δ and no ε, or renews and is none.
     """
+    if fields.get("share", "").strip() == ALL and not fields.get("share_delta") and not fields.get("renews"):
+        return ALL
     share, delta = _number_in(fields, "share", "Share, ε"), _number_in(fields, "share_delta", "Share, δ")
     if share is None and delta is not None:
         raise InvalidArgument("a share has an ε beside its δ", hint="ε = 1, δ = 1e-6, for example")

@@ -21,10 +21,10 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.datastructures import MutableHeaders
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.errors import AccessError, DiscreetError, Forbidden, InvalidArgument, ProviderBusy, Unauthenticated
-from discreet.interfaces.http.messages import Serving, problem
+from discreet.interfaces.http.messages import CODE, Serving, problem
 from discreet.interfaces.http.middleware import Middleware
 from discreet.printable import printable
 from discreet.service import ALLOWED, RETURN, Action, Caller, Service, fresh_name
@@ -246,8 +246,7 @@ def as_page(request: Request, reply: JSONResponse) -> Response:
     except DiscreetError:
         visit = None
     problem_page = page("problem", visit, reply.status_code, problem=found)
-    if "retry-after" in reply.headers:
-        problem_page.headers["Retry-After"] = reply.headers["retry-after"]
+    problem_page.headers.update({name: reply.headers[name] for name in (CODE, "retry-after") if name in reply.headers})
     return problem_page
 
 
@@ -284,8 +283,22 @@ def moment(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M}"
 
 
+TLS_ONLY = "max-age=31536000"
+"""For a year, browsers come to this host by TLS alone."""
+
+
 class SafeHeaders(Middleware):
-    """Adds them to each reply, whoever made it."""
+    """Adds them to each reply, whoever made it.
+
+    Args:
+        app: what replies.
+        secure: whether browsers reach it by TLS; then they are told to come by nothing else.
+    """
+
+    def __init__(self, app: ASGIApp, *, secure: bool) -> None:
+        """Keep the parts."""
+        super().__init__(app)
+        self._headers = {**SAFE, "Strict-Transport-Security": TLS_ONLY} if secure else SAFE
 
     async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand the request on, and add to the head of its reply."""
@@ -293,7 +306,7 @@ class SafeHeaders(Middleware):
         async def safely(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(SAFE)
+                headers.update(self._headers)
                 headers.setdefault("Cache-Control", "no-cache" if scope["path"].startswith("/static/") else "no-store")
             await send(message)
 
