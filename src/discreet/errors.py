@@ -5,6 +5,7 @@
     │   └── NotTried             with these arguments an attack has nothing to try, so it is neither right nor wrong
     ├── ExtraMissing             an optional part of discreet isn't installed
     ├── ConfigError              discreet.toml can't be read as a configuration
+    ├── DeclarationWeakened      what is declared now weakens what was promised, and nobody has said by name that it may
     ├── SourceError
     │   ├── SourceMissing        the file, table or database isn't there
     │   ├── SourceUnsupported    it is there, but nothing here can read it
@@ -127,6 +128,10 @@ class ExtraMissing(DiscreetError, ImportError):
 
 class ConfigError(DiscreetError):
     """discreet.toml can't be read as a configuration; the message names the key."""
+
+
+class DeclarationWeakened(DiscreetError):
+    """What is declared now weakens what was promised, and the custodian hasn't said by name that it may."""
 
 
 class SourceError(DiscreetError):

@@ -18,6 +18,7 @@ COMMANDS = [
     "demo",
     "init",
     "admit",
+    "declare",
     "tables",
     "explain",
     "ask",

@@ -329,7 +329,8 @@ def test_other_declarations_have_no_past(desk: Desk) -> None:
     ledger = first._ledger._store.location
     columns = {**VISITS, "age": dp.Bounds(0, 50)}
     budget = dp.Budget(epsilon=1000, delta=1e-3)
-    with dp.protect(visits(), name="t", unit=ROW, columns=columns, budget=budget, ledger=str(ledger)) as other:
+    terms: dict[str, Any] = {"columns": columns, "budget": budget, "weaken": ["narrow t.age"]}
+    with dp.protect(visits(), name="t", unit=ROW, ledger=str(ledger), **terms) as other:
         assert not other.ask("SELECT region, SUM(age) AS t FROM t GROUP BY region", epsilon="1/2").reused
 
 

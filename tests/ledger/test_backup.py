@@ -65,7 +65,7 @@ class Town:
     @property
     def account(self) -> Account:
         """The one that there is."""
-        return self.ledger.account("census", self.budget, self.analysts)
+        return self.ledger.account("census", self.budget, self.analysts, weaken=["budget"])
 
     @property
     def declared(self) -> dict[str, Declaration]:

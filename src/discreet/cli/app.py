@@ -44,6 +44,7 @@ _HOMES = {
     "demo": "demo",
     "init": "preparing",
     "admit": "preparing",
+    "declare": "preparing",
     "tables": "connecting",
     "explain": "questions",
     "ask": "questions",

@@ -23,7 +23,7 @@ from discreet.gateway.declaring import (
 )
 from discreet.gateway.protected import Protected
 from discreet.privacy import ADD_REMOVE, FAILURES, Adjacency, Limits
-from discreet.tables import Column, Dataset, Source, Table, load_config
+from discreet.tables import Column, Dataset, Source, Table, declarations_of, load_config
 from discreet.tables.admission import describe
 from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING
 from discreet.tables.sources import source_at, source_of
@@ -50,6 +50,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     time_zone: str | None = None,
     snapshots: str | Path | None = None,
     failures: int = FAILURES,
+    weaken: Collection[str] = (),
 ) -> Protected:
     """Put one table behind an account, or several that the same people are in.
 
@@ -84,6 +85,8 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
             private; only the user who runs this can read it. Tables in memory stay there.
         failures: how many questions may fail after they were paid for, before nothing new is asked until
             `acknowledge_failures`; from 1 to 1,000.
+        weaken: changes of what is declared that may weaken what was promised once something was spent, by name:
+            "budget", "failures", "publish people", "narrow people.income", "keys people.town".
 
     Returns:
         The protected tables: `.plan(…)`, `.ask(…)`, `.spent`, `.remaining`.
@@ -91,6 +94,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     Raises:
         SourceError: a table can't be read, or lacks a declared column.
         InvalidArgument: a declaration contradicts itself, another or the schema.
+        DeclarationWeakened: something weakens what was promised, and isn't named.
         LedgerError: the account can't be opened.
         SnapshotError: the tables can't be admitted.
 
@@ -146,7 +150,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         snapshots=_path(snapshots, "snapshots"),
         failures=failures,
     )
-    protected = _open(dataset, held, create_ledger=True)
+    protected = _open(dataset, held, create_ledger=True, weaken=weaken)
     protected.admissions.first()
     return protected
 
@@ -215,13 +219,14 @@ def _needed(unit: UnitLike | None) -> UnitLike:
 
 
 @taking_known
-def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False) -> Protected:
+def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False, weaken: Collection[str] = ()) -> Protected:
     """Open the tables of a configuration file.
 
     Args:
         path: of the file; relative paths inside it start from its folder.
         create_ledger: start a fresh account if the ledger isn't there. Off by default: a ledger that went missing
             takes the memory of what was spent with it.
+        weaken: as for `protect`.
 
     Returns:
         The tables behind their one account. `load()["census"]` is the same, and checks that there is such a table.
@@ -229,9 +234,10 @@ def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False) -> 
     Raises:
         ConfigError: the file can't be read; the message names the key.
         LedgerMissing: the ledger isn't there, and `create_ledger` is off.
+        DeclarationWeakened: something weakens what was promised, and isn't named.
     """
     found = _path(path, "path") or ""
-    return _open(load_config(found), {}, create_ledger=create_ledger, config=Path(found))
+    return _open(load_config(found), {}, create_ledger=create_ledger, config=Path(found), weaken=weaken)
 
 
 def create_ledger(path: str | Path) -> Dataset:
@@ -306,7 +312,12 @@ def inspect(
 
 
 def _open(
-    dataset: Dataset, data: Mapping[str, object], *, create_ledger: bool, config: Path | None = None
+    dataset: Dataset,
+    data: Mapping[str, object],
+    *,
+    create_ledger: bool,
+    config: Path | None = None,
+    weaken: Collection[str] = (),
 ) -> Protected:
     """Open the account and put the tables behind it. Whoever may make a ledger makes the key of its account, too."""
     from discreet.ledger import Ledger
@@ -324,6 +335,8 @@ def _open(
         adjacency=dataset.adjacency,
         units=dataset.units,
         failures=dataset.failures,
+        tables=declarations_of(dataset),
+        weaken=weaken,
         marks=marks_path(locate(dataset.ledger), config, Path(dataset.snapshots) if dataset.snapshots else None),
     )
     protected = Protected(dataset, ledger, account, data, key_path(dataset.ledger, config))

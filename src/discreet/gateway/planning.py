@@ -51,7 +51,7 @@ from discreet.query.planner import (
     rebound,
 )
 from discreet.results import CutOff, Moved
-from discreet.tables import Dataset, public_schema
+from discreet.tables import Dataset, declarations_of
 
 if TYPE_CHECKING:
     from discreet.gateway.admissions import Admissions
@@ -206,13 +206,8 @@ def _knows_the_same(one: Dataset, other: Dataset) -> bool:
 def declarations_digest(dataset: Dataset) -> str:
     """What is declared of the tables, hashed: another bound, key, limit or budget gives another digest."""
     shares = {name: str(share) for name, share in dataset.analysts.items()}
-    declared = {**public_schema(dataset), "budget": str(dataset.budget), "analysts": shares}
-    rest = [
-        [table.name, str(table.row_ceiling), table.most_rows_per_unit, table.refresh, list(table.unique)]
-        + [column.max_length for column in table.columns]
-        for table in dataset.tables
-    ]
-    return sha256(dumps([declared, rest], sort_keys=True, default=str).encode()).hexdigest()
+    account = [dataset.name, str(dataset.adjacency), str(dataset.budget), dataset.failures, shares]
+    return sha256(dumps([account, declarations_of(dataset)], sort_keys=True).encode()).hexdigest()
 
 
 # ── Tuning: bounds and limits chosen by private profiles, what limits cut off, and what bounds move ───────────────────

@@ -18,7 +18,7 @@ from discreet.gateway.admissions import Admissions
 from discreet.gateway.answer_builder import answer_of, answered, answering, answers_of, cost_of, explanation_of
 from discreet.gateway.answers import Workload
 from discreet.gateway.execute import as_answered, as_payable, execute, prepare, run
-from discreet.gateway.outcome import ReuseIndex, bundles_of, plans_of
+from discreet.gateway.outcome import Outcome, ReuseIndex, bundles_of, plans_of
 from discreet.gateway.planning import Frame, Planning, Tuned, declarations_digest, tuned
 from discreet.gateway.versions import AFTER_CLOSE, AdmissionReport, groups_read
 from discreet.privacy import Limits
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Account,
         Affordable,
         Attempt,
+        Change,
         Entry,
         Failures,
         Ledger,
@@ -115,6 +116,11 @@ class Accounted:
     def tried(self, key: str) -> Tried | None:
         """What became of the attempt under an idempotency key, given by its digest; None if it was never paid for."""
         return self._account.tried(key)
+
+    @property
+    def changes(self) -> Sequence[Change]:
+        """What of the declarations changed when these tables were opened, and is in force now; for the custodian."""
+        return self._account.changes
 
     @property
     def failures(self) -> Failures:

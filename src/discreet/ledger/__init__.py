@@ -1,6 +1,7 @@
 """The durable account: reserve, commit, verify."""
 
 from discreet.ledger.attempts import Attempt, Tried, key_digest
+from discreet.ledger.changes import Change
 from discreet.ledger.declaration import Affordable, Standing, amounts_of, budget_of, checked_name
 from discreet.ledger.failures import Failures
 from discreet.ledger.history import DAMAGE, Entry, State, Vouched
@@ -24,6 +25,7 @@ __all__ = [
     "ApprovalRequest",
     "Approver",
     "Attempt",
+    "Change",
     "Entry",
     "Failures",
     "Grant",

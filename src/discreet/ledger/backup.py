@@ -157,7 +157,7 @@ def _brought_up(chain: Chain, heads: str, declared: Mapping[str, Declaration], k
     keys = [key_of(row) for name in accounts for row in chain.every(Kind.KEY, name)]
     signed = _signed(heads, [*keys, *([] if key is None else [key])], chain.head.commitment)
     for name, declaration in declared.items():
-        AccountTransaction(chain, name).declare(declaration)
+        AccountTransaction(chain, name).declare(declaration, named=("budget", "failures"))
     by_account: dict[str, list[Mapping[str, Any]]] = {}
     for head in signed:
         by_account.setdefault(head["account"], []).append(head)

@@ -65,8 +65,11 @@ class Declaration:
         for analyst in self.analysts:
             checked_name(analyst, "the analyst's name")
 
-    def to_text(self) -> str:
+    def to_text(self, weakens: Sequence[str] = ()) -> str:
         """The declaration as JSON; equal declarations have equal texts.
+
+        Args:
+            weakens: what of it weakens what was promised before, by the names by which that was allowed.
 
         Examples:
             >>> Declaration(budget=Budget(epsilon=3)).to_text()
@@ -75,7 +78,8 @@ class Declaration:
         shares = {name: amounts_of(self.analysts[name]) for name in sorted(self.analysts)}
         said = {"budget": amounts_of(self.budget), "analysts": shares, "adjacency": str(self.adjacency)}
         units = {name: self.units[name] for name in sorted(self.units)}
-        return to_body(said | ({"units": units} if units else {}) | {"failures": self.failures})
+        weakened = {"weakens": list(weakens)} if weakens else {}
+        return to_body(said | ({"units": units} if units else {}) | {"failures": self.failures} | weakened)
 
     @classmethod
     def from_content(cls, content: Mapping[str, object]) -> Declaration:

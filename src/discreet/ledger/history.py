@@ -259,6 +259,8 @@ def _text(row: Row) -> str:
     match row.kind:
         case Kind.BUDGET:
             words = str(Declaration.from_content(content))
+        case Kind.DECLARED:
+            words = "; ".join(map(str, content.get("changes", ())))
         case Kind.DATA:
             group = group_of(row)
             words = f"data version {row.version}{f', of {group}' if group else ''}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -26,6 +26,7 @@ from discreet.results import said_once
 
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain
+    from discreet.ledger.changes import Change, Tables
     from discreet.ledger.database import Topic
     from discreet.ledger.store import Store
 
@@ -103,6 +104,8 @@ class Ledger:
         units: Mapping[str, str] | None = None,
         failures: int = FAILURES,
         marks: Path | None = None,
+        tables: Tables | None = None,
+        weaken: Collection[str] = (),
     ) -> Account:
         """The account of a dataset, under this declaration from now on.
 
@@ -118,8 +121,12 @@ class Ledger:
             failures: how many questions may fail after they were paid for, before the custodian looks.
             marks: the file with the key by which admitted tables are known again; beside a ledger that is a file, if
                 left out.
+            tables: what is declared of the tables, as JSON-ready data; None where nobody says. A change is recorded.
+            weaken: changes that may weaken what was promised once something was spent, by name: "budget", "failures",
+                "publish people", "narrow people.income", "keys people.town".
 
         Raises:
+            DeclarationWeakened: something weakens what was promised, and isn't named.
             InvalidArgument: a name can't be stored, or the adjacency or a unit differs from that of the losses so far.
             LedgerError: the ledger can't be read, or the declaration can't be recorded.
         """
@@ -132,7 +139,8 @@ class Ledger:
             units=dict(units or {}),
             failures=failures,
         )
-        return Account(self._store, name, declaration, marks or marks_path(self._store.location))
+        place = marks or marks_path(self._store.location)
+        return Account(self._store, name, declaration, marks=place, tables=tables, weaken=weaken)
 
     def verify(self, *, kept: str | None = None) -> Verification:
         """Check every entry, and every decision in it; see `Verification`.
@@ -170,9 +178,23 @@ class Account:
         name: of the account.
         declaration: what its owner allows. It is recorded unless it is the one in force; what was spent stays spent.
         marks: the file with the key by which admitted tables are known again; None where there is no place for it.
+        tables: what is declared of the tables; None where nobody says.
+        weaken: the changes that may weaken what was promised.
+
+    Attributes:
+        changes: what of the declarations this has put in force.
     """
 
-    def __init__(self, store: Store, name: str, declaration: Declaration, marks: Path | None) -> None:
+    def __init__(  # noqa: PLR0913 — what an account is, each by name
+        self,
+        store: Store,
+        name: str,
+        declaration: Declaration,
+        *,
+        marks: Path | None,
+        tables: Tables | None,
+        weaken: Collection[str],
+    ) -> None:
         """Record the declaration, if it is new."""
         self.name = checked_name(name, "the account's name")
         self._store = store
@@ -182,8 +204,10 @@ class Account:
         self._read: Mapping[int, tuple[Row, Stored]] = {}
         self._attempt: Attempt | None = None
         self._looked = LookThrough(store)
-        if not store.read(lambda chain: self._transaction(chain).is_declared(declaration)):
-            store.write(lambda chain: self._transaction(chain).declare(declaration))
+        self.changes: Sequence[Change] = ()
+        said = None if store.is_read_only else tables  # of which nothing can be asked that isn't stored
+        if not store.read(lambda chain: self._transaction(chain).is_declared(declaration, said)):
+            self.changes = store.write(lambda chain: self._transaction(chain).declare(declaration, said, weaken))
 
     def admitted(self, group: str = "") -> Admitted | None:
         """The version of the tables in force; None if none was admitted yet.

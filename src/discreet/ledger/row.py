@@ -38,6 +38,9 @@ class Kind(StrEnum):
     BUDGET = "budget"
     """The custodian declared a budget, analysts' shares and the adjacency of an account."""
 
+    DECLARED = "declared"
+    """What the custodian declared of the tables changed; the body has all of it, and what of it weakens a promise."""
+
     DATA = "data"
     """Tables were admitted as a new version; the body names its snapshot, the key of its mark, and the newest version
     of each refresh group.
@@ -217,6 +220,16 @@ def snapshot_of(row: Row) -> str | None:
     if not isinstance(snapshot, str):
         raise LedgerCorrupt(f"the snapshot in entry {row.seq} can't be read")
     return snapshot
+
+
+def declared_in(row: Row) -> dict[str, dict[str, Any]]:
+    """What an entry says is declared of each table."""
+    tables = row.content().get("tables")
+    if not isinstance(tables, dict) or not all(
+        isinstance(table, dict) and isinstance(table.get("columns"), dict) for table in tables.values()
+    ):
+        raise LedgerCorrupt(f"the declarations in entry {row.seq} can't be read")
+    return tables
 
 
 def groups_of(row: Row) -> dict[str, int]:

@@ -120,6 +120,11 @@ class Store:
         """
         return self._try(lambda: self._once(work, write=write))
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing may be written, because its URL says so."""
+        return isinstance(self.location, File) and self.location.read_only
+
     def close(self) -> None:
         """Let go of the database."""
         self._engine.dispose()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hmac import compare_digest
@@ -20,6 +20,15 @@ from discreet.errors import (
     SnapshotMissing,
 )
 from discreet.ledger.attempts import check_attempt, is_over, note_attempt
+from discreet.ledger.changes import (
+    Change,
+    Tables,
+    changes_of_budget,
+    changes_of_tables,
+    check_named,
+    digest_of,
+    known_with,
+)
 from discreet.ledger.declaration import (
     AccountEntries,
     Affordable,
@@ -40,6 +49,7 @@ from discreet.ledger.marks import mark, name_of
 from discreet.ledger.row import (
     Kind,
     Row,
+    declared_in,
     from_columns,
     groups_of,
     in_words,
@@ -188,8 +198,21 @@ class AccountTransaction(AccountEntries):
             )
         return declaration
 
-    def is_declared(self, declaration: Declaration) -> bool:
-        """Whether a declaration is in force already."""
+    def tables(self) -> tuple[Tables, Tables]:
+        """What is declared of the tables; and the same, with all that was declared before."""
+        current: Tables = {}
+        known: Tables = {}
+        for row in self.chain.every(Kind.DECLARED, self.account):
+            current = declared_in(row)
+            known = known_with(known, current)
+        return current, known
+
+    def is_declared(self, declaration: Declaration, tables: Tables | None = None) -> bool:
+        """Whether a declaration is in force already, with what is declared of the tables, if that is said."""
+        if tables is not None:
+            last = self.last(Kind.DECLARED)
+            if last is None or last.digest != digest_of(tables):
+                return False
         before = self.declared()
         if before is None or replace(before, units=declaration.units) != declaration:
             return False
@@ -197,15 +220,43 @@ class AccountTransaction(AccountEntries):
             return True
         return declaration.units.items() <= before.units.items() and self.last(Kind.RESERVE) is not None
 
-    def declare(self, declaration: Declaration) -> None:
-        """Put a declaration in force.
+    def declare(
+        self, declaration: Declaration, tables: Tables | None = None, named: Collection[str] = ()
+    ) -> list[Change]:
+        """Put a declaration in force; what changes by it.
+
+        Args:
+            declaration: of the account.
+            tables: what is declared of its tables; None where nobody says.
+            named: the changes that may weaken what was promised, by their names.
 
         Raises:
             InvalidArgument: it would change the adjacency under which losses were charged, or their unit.
+            DeclarationWeakened: it weakens what was promised in a way that isn't named.
         """
-        if self.is_declared(declaration):  # another process came first
-            return
         before, has_losses = self.declared(), self.last(Kind.RESERVE) is not None
+        of_budget = [] if before is None else changes_of_budget(before, declaration)
+        current, known = self.tables()
+        private = () if before is None else before.units
+        of_tables = [] if tables is None else changes_of_tables(current, known, tables, private)
+        if has_losses:
+            check_named([*of_budget, *of_tables], named)
+        if not self.is_declared(declaration):
+            self._note_declaration(before, declaration, of_budget, has_losses=has_losses)
+        if tables is not None and tables != current:
+            weakened = sorted({each.weakens for each in of_tables if each.weakens}) if has_losses else []
+            said = {"tables": tables, "changes": [each.words for each in of_tables], "weakens": weakened}
+            self.chain.append(Kind.DECLARED, to_body(said), account=self.account, digest=digest_of(tables))
+        return [*of_budget, *of_tables]
+
+    def _note_declaration(
+        self, before: Declaration | None, declaration: Declaration, changes: Sequence[Change], *, has_losses: bool
+    ) -> None:
+        """Write down a declaration of the account.
+
+        Raises:
+            InvalidArgument: as for `declare`.
+        """
         if before is not None and before.adjacency != declaration.adjacency and has_losses:
             raise InvalidArgument(
                 f"account {self.account!r} has losses under {before.adjacency}, which losses under "
@@ -217,7 +268,8 @@ class AccountTransaction(AccountEntries):
             units = together(self.account, before.units or self._units_of_answers(units), units)
         elif before is not None and not units:
             units = before.units
-        self.chain.append(Kind.BUDGET, replace(declaration, units=units).to_text(), account=self.account)
+        weakened = sorted({each.weakens for each in changes if each.weakens}) if has_losses else []
+        self.chain.append(Kind.BUDGET, replace(declaration, units=units).to_text(weakened), account=self.account)
 
     def admitted(self, group: str = "") -> Admitted | None:
         """The version of a group in force; None if its tables weren't admitted yet."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from discreet.accounting import Charge, filter_for
 from discreet.errors import LedgerCorrupt
 from discreet.ledger.access_replay import AccessReplay, MonthReplay, exact_sum
+from discreet.ledger.changes import Change, Tables, changes_of_budget, changes_of_tables, digest_of, known_with
 from discreet.ledger.declaration import Declaration, recorded_in_month
 from discreet.ledger.failures import FailuresReplay
 from discreet.ledger.large_answers import large_in
-from discreet.ledger.row import FORMATS, GENESIS, Kind, Row, from_columns, group_of, groups_of, snapshot_of
+from discreet.ledger.row import FORMATS, GENESIS, Kind, Row, declared_in, from_columns, group_of, groups_of, snapshot_of
 from discreet.ledger.transaction import RESTORED, least_cost
 from discreet.privacy import Budget, MonthlyShare
 
@@ -155,6 +156,7 @@ _ALWAYS = {"seq", "at", "kind", "account", "body", "previous", "hash"}
 
 _FILLED = {
     Kind.BUDGET: _ALWAYS,
+    Kind.DECLARED: _ALWAYS | {"digest"},
     Kind.DATA: _ALWAYS | {"digest", "version"},
     Kind.RESERVE: _ALWAYS | {"number", "digest", "version"} | _AMOUNTS,
     Kind.COMMIT: _ALWAYS | {"number", "digest", "version"},
@@ -192,6 +194,8 @@ class _Account:
     open: dict[int | None, Row] = field(default_factory=dict)
     access: AccessReplay = field(default_factory=AccessReplay)
     failures: FailuresReplay = field(default_factory=FailuresReplay)
+    tables: Tables = field(default_factory=dict)
+    known: Tables = field(default_factory=dict)
 
 
 class Replay:
@@ -220,6 +224,8 @@ class Replay:
             yield from _check_budget(account, row)
         elif account.declaration is None:
             yield "its account has no budget yet"
+        elif kind is Kind.DECLARED:
+            yield from _check_declared(account, account.declaration, row)
         elif kind is Kind.DATA:
             yield from _check_data(account, row)
         elif kind is Kind.RESERVE:
@@ -247,8 +253,30 @@ def _check_budget(account: _Account, row: Row) -> Iterator[str]:
         yield "it changes the adjacency under which losses were charged"
     if before is not None and account.questions and not before.units.items() <= declaration.units.items():
         yield "it changes the unit by which losses were charged"
+    if before is not None and account.questions and "failures" in row.content():  # versions of before asked nobody
+        yield from _check_named(row, changes_of_budget(before, declaration))
     account.declaration = declaration
     account.access.budget = row.seq
+
+
+def _check_declared(account: _Account, declaration: Declaration, row: Row) -> Iterator[str]:
+    """What is declared of the tables weakens no promise but by name."""
+    tables = declared_in(row)
+    if row.digest != digest_of(tables):
+        yield "it declares other tables than its digest is of"
+    if account.questions:
+        yield from _check_named(row, changes_of_tables(account.tables, account.known, tables, declaration.units))
+    account.tables, account.known = tables, known_with(account.known, tables)
+
+
+def _check_named(row: Row, changes: Sequence[Change]) -> Iterator[str]:
+    """Each change that weakens a promise was named."""
+    named = row.content().get("weakens", [])
+    yield from (
+        f"it weakens what was promised, and that wasn't named: {each.words}"
+        for each in changes
+        if each.weakens and each.weakens not in named
+    )
 
 
 def _check_data(account: _Account, row: Row) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from discreet.tables.schema.config import load_config, loads
 from discreet.tables.schema.config_writer import dumps, save_config
-from discreet.tables.schema.dataset import Dataset, owner_of, public_schema
+from discreet.tables.schema.dataset import Dataset, declarations_of, owner_of, public_schema
 from discreet.tables.schema.source import MOST_PLACES, Column, Kind, Source, SourceKind
 from discreet.tables.schema.table import Hop, Link, Owner, Table
 
@@ -17,6 +17,7 @@ __all__ = [
     "Source",
     "SourceKind",
     "Table",
+    "declarations_of",
     "dumps",
     "load_config",
     "loads",

@@ -24,6 +24,7 @@ EXAMPLES: Mapping[str, str] = {
     "discreet demo": "discreet demo --save census.csv",
     "discreet init": "discreet init census.csv",
     "discreet admit": "discreet admit --report",
+    "discreet declare": "discreet declare",
     "discreet tables": "discreet tables --format json",
     "discreet explain": f"discreet explain {_COUNT} --epsilon 0.1",
     "discreet ask": f"discreet ask {_COUNT} --epsilon 0.1",

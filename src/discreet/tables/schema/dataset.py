@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from discreet.errors import Hint, InvalidArgument
+from discreet.exact.rational import rational
 from discreet.privacy import (
     ADD_REMOVE,
     FAILURES,
@@ -343,6 +345,43 @@ def _column(column: Column) -> dict[str, Any]:
         "bounds": None if column.bounds is None else _ends(column.bounds),
         "keys": None if column.keys is None else [_shown(key) for key in column.keys],
     }
+
+
+def declarations_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
+    """What is declared of each table, by its name in lower case, as JSON-ready data with exact numbers.
+
+    Where its source lies isn't in it. Whoever adds a key says in `ledger.changes` what a change of it weakens.
+    """
+    return {table.name.casefold(): _declared(table, dataset) for table in dataset.tables}
+
+
+def _declared(table: Table, dataset: Dataset) -> dict[str, Any]:
+    """What is declared of one table."""
+    return {
+        **{name: said for name, said in _table(table, dataset).items() if name != "columns"},
+        "unique": list(table.unique),
+        "refresh": table.refresh,
+        "row_ceiling": str(table.row_ceiling),
+        "most_rows_per_unit": str(table.most_rows_per_unit),
+        "most_left_out": str(table.most_left_out),
+        "columns": {
+            column.name.casefold(): {
+                **_column(column),
+                "bounds": None if column.bounds is None else [_exact(column.bounds.lo), _exact(column.bounds.hi)],
+                "keys": None if column.keys is None else [_shown(key) for key in column.keys],
+                "time_zone": column.time_zone,
+                "places": column.places,
+                "max_length": column.max_length,
+                "form": column.form,
+            }
+            for column in table.columns
+        },
+    }
+
+
+def _exact(value: BoundValue) -> str:
+    """An end of bounds: a number as a fraction, a date or moment as it is written."""
+    return value.isoformat() if isinstance(value, date) else str(rational(value, "bound"))
 
 
 def _ends(bounds: Bounds) -> list[object]:

@@ -1,0 +1,251 @@
+"""Changes: how declarations differ from those before, and which of it weakens what was promised.
+
+Declarations are taken as public and true, so a slip in them is a leak: a table made public shows its rows, a bound or a
+list of keys that was read off the data says what is in it, a greater budget lets more be learned. Once an account has
+losses, such a change takes effect only where the custodian names it; every other one just gets its entry.
+
+What is compared is the JSON that entries hold. A table or column that was declared once is known from then on: leaving
+it out and declaring it otherwise later is the same change.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
+from shlex import quote
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from discreet.errors import DeclarationWeakened, Hint, LedgerCorrupt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.ledger.declaration import Declaration
+
+Tables: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""What is declared of each table, by its name in lower case, as JSON-ready data; `tables.declarations_of` makes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference between what is declared and what was.
+
+    Args:
+        words: what changed.
+        weakens: by which name the custodian lets it happen, such as "publish people"; empty if it weakens nothing.
+    """
+
+    words: str
+    weakens: str = ""
+
+
+def check_named(changes: Sequence[Change], named: Collection[str]) -> None:
+    """Refuse changes that weaken what was promised, and that nobody has named.
+
+    Raises:
+        DeclarationWeakened: there are some.
+    """
+    missing = [each for each in changes if each.weakens and each.weakens not in named]
+    if not missing:
+        return
+    names = list(dict.fromkeys(each.weakens for each in missing))
+    said = "; ".join(each.words for each in missing)
+    raise DeclarationWeakened(
+        f"what is declared now weakens what was promised to those who are in the tables: {said}",
+        hint=Hint(
+            f"set it back; or, if this is meant and public knowledge, weaken={names!r}",
+            cli=f"set it back; or, if this is meant and public knowledge: `{command(names)}`",
+        ),
+    )
+
+
+def command(names: Collection[str]) -> str:
+    """The command that lets changes happen.
+
+    Examples:
+        >>> command(["publish people", "budget"])
+        'discreet declare --publish people --budget'
+    """
+    said = [f"--{option} {quote(place)}" if place else f"--{option}" for option, _, place in map(_parted, names)]
+    return " ".join(["discreet declare", *said])
+
+
+def _parted(name: str) -> tuple[str, str, str]:
+    """An option and the place that it is about, if it is about one."""
+    return name.partition(" ")
+
+
+def digest_of(tables: Tables) -> str:
+    """What an entry of declarations is looked up by."""
+    return sha256(json.dumps(tables, sort_keys=True).encode()).hexdigest()
+
+
+def known_with(known: Tables, tables: Tables) -> dict[str, Mapping[str, Any]]:
+    """What is known of all tables that were ever declared, once these are."""
+    merged: dict[str, Mapping[str, Any]] = dict(known)
+    for name, table in tables.items():
+        columns = {**merged.get(name, {}).get("columns", {}), **table["columns"]}
+        merged[name] = {**table, "columns": columns}
+    return merged
+
+
+def changes_of_budget(before: Declaration, after: Declaration) -> list[Change]:
+    """How the budget of all, and the number of failures, differ. Shares of single analysts lie within the budget."""
+    found = []
+    if before.budget != after.budget:
+        pairs = [(getattr(before.budget, name), getattr(after.budget, name)) for name in ("epsilon", "rho", "delta")]
+        is_raised = any((one is None) != (other is None) or (one or 0) < (other or 0) for one, other in pairs)
+        found.append(Change(f"the budget: {before.budget} → {after.budget}", "budget" if is_raised else ""))
+    if before.failures != after.failures:
+        weakens = "failures" if after.failures > before.failures else ""
+        found.append(Change(f"failures that may be: {before.failures} → {after.failures}", weakens))
+    return found
+
+
+def changes_of_tables(current: Tables, known: Tables, after: Tables, private: Collection[str]) -> list[Change]:
+    """How what is declared of tables differs.
+
+    Args:
+        current: what is in force; empty if nothing was declared yet.
+        known: the same, with all that was declared before.
+        after: what is declared now.
+        private: the tables that the account has units of: of those no more may be known, in a ledger of before.
+    """
+    found = [Change(f"table {name} isn't declared any more") for name in current if name not in after]
+    for name, table in after.items():
+        old = known.get(name, {"public": False} if name in private and not known else None)
+        if old is None:
+            is_public = " as public" if table["public"] else ""
+            found.append(
+                Change(f"table {name} is declared{is_public}", f"publish {name}" if is_public and known else "")
+            )
+            continue
+        if name in known and name not in current:
+            found.append(Change(f"table {name} is declared again"))
+        found += _of_table(name, old, table, current.get(name, {}).get("columns", {}))
+    return found
+
+
+def _of_table(name: str, old: Mapping[str, Any], new: Mapping[str, Any], current: Collection[str]) -> Iterator[Change]:
+    """How what is declared of one table differs; it has these columns now."""
+    for key in sorted(old.keys() & new.keys() - {"columns"}):
+        if old[key] != new[key]:
+            yield Change(f"{name}: {_words(key, old[key], new[key])}", _weakens(_TABLE, key, name, old[key], new[key]))
+    before, after = old.get("columns", {}), new["columns"]
+    yield from (Change(f"{name}.{column} isn't declared any more") for column in current if column not in after)
+    yield from (Change(f"{name}.{column} is declared") for column in after if column not in current)
+    for column in after.keys() & before.keys():
+        one, other, place = before[column], after[column], f"{name}.{column}"
+        for key in sorted(one.keys() & other.keys()):
+            if one[key] != other[key]:
+                weakens = _weakens(_COLUMN, key, place, one[key], other[key])
+                yield Change(f"{place}: {_words(key, one[key], other[key])}", weakens)
+
+
+_LONGEST = 60
+
+
+def _words(key: str, old: Any, new: Any) -> str:  # noqa: ANN401 — JSON
+    """What changed of one key."""
+    one, other = (json.dumps(each, ensure_ascii=False) for each in (old, new))
+    if len(one) + len(other) > 2 * _LONGEST:
+        counts = [len(each) if isinstance(each, list) else 1 for each in (old, new)]
+        return f"{key.replace('_', ' ')}: others ({counts[0]} → {counts[1]})"
+    return f"{key.replace('_', ' ')}: {one} → {other}"
+
+
+# ── Which change weakens what ─────────────────────────────────────────────────────────────────────────────────────────
+
+Rule: TypeAlias = Callable[[Any, Any], bool]
+"""Whether the second weakens what the first promised."""
+
+
+def _never(_: object, __: object) -> bool:
+    """It weakens nothing: noise and limits follow from it."""
+    return False
+
+
+def _published(old: object, new: object) -> bool:
+    """A table's rows are no longer protected."""
+    return bool(new) and not old
+
+
+def _lowered(old: str, new: str) -> bool:
+    """A ceiling is lower: how many rows there are may have been looked up."""
+    return Fraction(new) < Fraction(old)
+
+
+def _narrowed(old: Any, new: Any) -> bool:  # noqa: ANN401 — JSON
+    """An end lies further in, or there are bounds where there were none: either may have been read off the data."""
+    if new is None:
+        return False
+    return old is None or _less(old[0], new[0]) or _less(new[1], old[1])
+
+
+def _less(one: str, other: str) -> bool:
+    """Whether an end is less than another, or they can't be compared. Dates and moments compare as they are written."""
+    numbers = [_number(one), _number(other)]
+    if None not in numbers:
+        return numbers[0] < numbers[1]  # type: ignore[operator]  # neither is None
+    return numbers != [None, None] or len(one) != len(other) or one < other
+
+
+def _number(text: str) -> Fraction | None:
+    """A number; None for anything else."""
+    try:
+        return Fraction(text)
+    except ValueError:
+        return None
+
+
+def _more_keys(old: Any, new: Any) -> bool:  # noqa: ANN401 — JSON
+    """There are keys that there weren't: whether the data has them may have been looked up."""
+    if new is None:
+        return False
+    listed = [{json.dumps(key) for key in each or ()} for each in (old, new)]
+    return old is None or not listed[1] <= listed[0]
+
+
+def _without_null(old: object, new: object) -> bool:
+    """NULL is said not to occur any more, which may have been looked up."""
+    return bool(old) and not new
+
+
+_TABLE: Mapping[str, tuple[str, Rule]] = {
+    "public": ("publish", _published),
+    "row_ceiling": ("narrow", _lowered),
+    "most_rows_per_unit": ("narrow", _lowered),  # more of them move a question further, and its time follows
+    "most_left_out": ("", _never),
+    "name": ("", _never),
+    "limits": ("", _never),
+    "unit": ("", _never),  # of an account with losses it can't change
+    "links": ("", _never),
+    "unique": ("", _never),
+    "refresh": ("", _never),
+}
+_COLUMN: Mapping[str, tuple[str, Rule]] = {
+    "bounds": ("narrow", _narrowed),
+    "keys": ("keys", _more_keys),
+    "nullable": ("narrow", _without_null),
+    "name": ("", _never),
+    "kind": ("", _never),
+    "time_zone": ("", _never),
+    "places": ("", _never),
+    "max_length": ("", _never),
+    "form": ("", _never),
+}
+
+
+def _weakens(rules: Mapping[str, tuple[str, Rule]], key: str, place: str, old: Any, new: Any) -> str:  # noqa: ANN401 — JSON
+    """By which name a change is let happen; empty if it weakens nothing.
+
+    Raises:
+        LedgerCorrupt: nothing is known of such a key.
+    """
+    if key not in rules:
+        raise LedgerCorrupt(f"nothing is known here of what the ledger calls {key!r} of {place}")
+    option, rule = rules[key]
+    return f"{option} {place}" if rule(old, new) else ""
