@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import ibis
 
-from discreet.privacy import Unit
+from discreet.privacy import Bounds, Unit
 from discreet.query.sql import question
 from discreet.tables import Column, Kind, Source, Table
 from support.poison import TYPES, compiled
@@ -22,8 +22,8 @@ MOMENTS = Table(
     columns=(
         Column(name="d", kind=Kind.DATE),
         Column(name="ts", kind=Kind.TIMESTAMP),
-        Column(name="n", kind=Kind.INTEGER),
-        Column(name="r", kind=Kind.REAL),
+        Column(name="n", kind=Kind.INTEGER, bounds=Bounds(-7, 3_000_000_000)),
+        Column(name="r", kind=Kind.REAL, bounds=Bounds("-2.5", 16_777_217)),
         Column(name="s", kind=Kind.TEXT),
         Column(name="k", kind=Kind.TEXT),
         Column(name="b", kind=Kind.BOOLEAN),

@@ -68,6 +68,7 @@ SHAPES: dict[str, tuple[tuple[tuple[ir.Expr, ...], ...], ...]] = {
             "is_null",
             "integer",
             "real",
+            "single",
             "text",
             "boolean",
             "date",

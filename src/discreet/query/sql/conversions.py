@@ -174,22 +174,95 @@ def casted(node: exp.Expression, bind: Bind) -> ir.Expr:
         what = f"CAST to {called}" if SAID in target.meta else f"what {said(node) or 'this'} gives"
         raise Unsupported(f"{what} isn't offered", hint=f"one of {', '.join(Kind)}")
     value, meaning = bind(node.this), meaning_of(node)
-    if kind is Kind.TEXT:
-        if value.type.kind is Kind.BOOLEAN and meaning.numeric_truths:
-            value = cast(value, Kind.INTEGER)
-        return _cut(cast(value, kind), value.type, sizes, called, cuts=meaning.cuts_texts)
+    match kind:
+        case Kind.TEXT:
+            return _cut(_written(value, node), value.type, sizes, called, cuts=meaning.cuts_texts)
+        case Kind.INTEGER:
+            return _narrowed(value, node, name)
+        case Kind.REAL:
+            value = cast(_readable(value, meaning), kind)
+            return call("single", value) if called.upper() in meaning.singles else value
+        case Kind.DATE | Kind.TIMESTAMP:
+            return cast(_dated(value, kind, meaning), kind)
+        case Kind.BOOLEAN:
+            return cast(value, kind)
+
+
+def _dated(value: ir.Expr, kind: Kind, meaning: DialectSemantics) -> ir.Expr:
+    """A value on its way to a date or timestamp; a text that is written out is read."""
     if kind is Kind.DATE and value.type.kind is Kind.TIMESTAMP and meaning.timed_dates:
         raise Unsupported("DATE has a time of day in this dialect", hint="TRUNC(x) is the day alone")
-    if kind.is_time and isinstance(value, ir.Literal) and isinstance(value.value, str):
-        found = moment(value.value, kind)
-        if found is None:
-            raise TypeMismatch(
-                f"{value.value[:40]!r} isn't a {kind}", hint="write '2024-12-31' or '2024-12-31 23:59:59'"
-            )
-        value = found
-    if kind is Kind.INTEGER and value.type.kind is Kind.REAL:
-        value = _whole(value, node.args.get("rounding"))
-    return cast(value, kind)
+    if not isinstance(value, ir.Literal) or not isinstance(value.value, str):
+        return value
+    found = moment(value.value, kind)
+    if found is None:
+        raise TypeMismatch(f"{value.value[:40]!r} isn't a {kind}", hint="write '2024-12-31' or '2024-12-31 23:59:59'")
+    return found
+
+
+def _written(value: ir.Expr, node: Node) -> ir.Expr:
+    """A value as a text, as the dialect writes it.
+
+    Raises:
+        Unsupported: how it does isn't known, or can't be followed: decimals, which are reals here, keep zeros.
+    """
+    meaning, kind = meaning_of(node), value.type.kind
+    if kind is Kind.BOOLEAN and meaning.numeric_truths:
+        value = cast(value, Kind.INTEGER)
+    is_known = kind not in meaning.other_texts
+    if kind is Kind.REAL and not (is_known and isinstance(value, ir.Column)) and not is_null(value):
+        raise Unsupported(
+            "how a real number is written as a text differs", hint="CAST(ROUND(x) AS BIGINT) inside of it"
+        )
+    if not is_known:
+        raise Unsupported(f"how a {kind} is written as a text differs in this dialect", hint="compare it as it is")
+    return cast(value, Kind.TEXT)
+
+
+def _readable(value: ir.Expr, meaning: DialectSemantics) -> ir.Expr:
+    """A value on its way to a number, if the dialect reads texts to their end; STRFTIME's have nothing else in them.
+
+    Raises:
+        Unsupported: it takes a text for the number that it begins with.
+    """
+    is_any = any(column.type.kind is Kind.TEXT for column in ir.columns_in(value))
+    if value.type.kind is Kind.TEXT and is_any and meaning.reads_beginnings:
+        raise Unsupported(
+            "a text is cast to the number that it begins with in this dialect, and to NULL here if it is none",
+            hint="compare it as a text",
+        )
+    return value
+
+
+def _narrowed(value: ir.Expr, node: Node, name: str) -> ir.Expr:
+    """A whole number of a type; NULL beyond what the type holds.
+
+    Args:
+        value: of any kind.
+        node: the cast's.
+        name: of the type, as the parser calls it.
+
+    Raises:
+        Unsupported: a number beyond it becomes another one in this dialect.
+    """
+    meaning = meaning_of(node)
+    found = _readable(value, meaning)
+    found = _whole(found, node.args.get("rounding")) if found.type.kind is Kind.REAL else found
+    found = cast(found, Kind.INTEGER)
+    limit = 2 ** (meaning.widths.get(name, 64) - 1)
+    if (
+        is_null(found)
+        or within((found.type.lo, found.type.hi), (Fraction(-limit), Fraction(limit - 1)))
+        or limit == 2**63
+    ):
+        return found
+    if meaning.wraps and value.type.kind is not Kind.TEXT:
+        raise Unsupported(
+            "what becomes of numbers that are too large for this type depends on more in this dialect",
+            hint="BIGINT, or GREATEST(LEAST(x, 100), 0) inside of it",
+        )
+    fits = call("and", call("ge", found, literal(-limit)), call("le", found, literal(limit - 1)))
+    return call("if", fits, found, literal(None))
 
 
 def _cut(text: ir.Expr, of: ir.Type, sizes: list[str], called: str, *, cuts: bool) -> ir.Expr:

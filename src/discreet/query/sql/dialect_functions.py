@@ -295,8 +295,11 @@ _BY_NAME: Mapping[str, Rule] = {
     **NAMED,
     **dict.fromkeys(("isnull", "isnotnull"), _if_null),
     **{f"to{name.casefold()}": _as(name) for name in _PARTS},
-    **{f"toint{bits}": _as_cast("bigint") for bits in (8, 16, 32, 64)},
-    **{f"tofloat{bits}": _as_cast("double") for bits in (32, 64)},
+    **{
+        f"toint{bits}": _as_cast(kind) for bits, kind in ((8, "tinyint"), (16, "smallint"), (32, "int"), (64, "bigint"))
+    },
+    "tofloat32": _as_cast("float"),
+    "tofloat64": _as_cast("double"),
     "tostring": _as_cast("varchar"),
     "todate": _as_cast("date"),
     "todatetime": _as_cast("datetime"),

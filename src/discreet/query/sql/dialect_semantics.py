@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -38,6 +38,14 @@ class Rounding(StrEnum):
     HALF_EVEN = "half_even"
     HALF_AWAY = "half_away"
     TOWARDS_ZERO = "towards_zero"
+
+
+_WIDTHS: Mapping[str, int] = {"TINYINT": 8, "SMALLINT": 16, "MEDIUMINT": 24, "INT": 32}
+"""How many bits types of whole numbers have, in most dialects."""
+
+_REALS = frozenset({Kind.REAL})
+
+_SINGLES = frozenset({"REAL", "FLOAT4"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +88,13 @@ class DialectSemantics:
         timed_dates: whether what it calls DATE has a time of day.
         timed_texts: whether STR_TO_DATE or TO_DATE keeps the time of day that a text says.
         cuts_texts: whether a cast to VARCHAR(n) cuts longer texts off, rather than fail.
+        other_texts: the kinds of values that it writes as texts in a way of its own, or in one that isn't known.
+        reads_beginnings: whether a text that is cast to a number is the number that it begins with.
+        concat_skips: whether CONCAT takes NULL for a text without characters, rather than be NULL.
+        widths: how many bits its types of whole numbers have, by the parser's names; those that aren't here have 64.
+        wraps: whether a number that is too large for a narrower type becomes another one, or what it becomes depends on
+            a setting; else it is an error.
+        singles: the names of its types of real numbers that have single precision.
         cuts_times: whether a text beside a date is read as one, without the time of day that it says; if not, the date
             is a midnight.
         day_shifts: the functions, as the parser calls them, that leave off the time of day of what they move.
@@ -119,6 +134,12 @@ class DialectSemantics:
     timed_dates: bool = False
     timed_texts: bool = False
     cuts_texts: bool = False
+    other_texts: frozenset[Kind] = frozenset({Kind.REAL, Kind.TIMESTAMP})
+    reads_beginnings: bool = False
+    concat_skips: bool | None = None
+    widths: Mapping[str, int] = field(default_factory=lambda: _WIDTHS)
+    wraps: bool = False
+    singles: frozenset[str] = frozenset()
     cuts_times: bool | None = None
     day_shifts: frozenset[str] = frozenset()
     trunc_periods: frozenset[str] | None = None
@@ -131,27 +152,36 @@ _ORACLE_PERIODS = frozenset({"YYYY", "YEAR", "YY", "Q", "MM", "MON", "MONTH", "D
 _POSTGRES = DialectSemantics(
     sunday=0, iso_weeks=True, rounding=Rounding.HALF_EVEN, escapes=True, digits=-1, real_parts=True, fractions=True,
     extremes_skip=True, truth_texts=True, plus_days=True, cuts_texts=True, cuts_times=True,
+    concat_skips=True, singles=_SINGLES, other_texts=_REALS,
     real_roundings=frozenset({"Floor", "Ceil", "Round", "Trunc"}),
 )  # fmt: skip
 _SPARK = DialectSemantics(
     sunday=1, monday=0, iso_weeks=True, rounding=Rounding.TOWARDS_ZERO, escapes=True, digits=0, fractions=True,
     utc=True, extremes_skip=True, plus_days=True, day_shifts=frozenset({"TsOrDsAdd", "AddMonths"}), month_ends=False,
+    concat_skips=False, wraps=True, singles=frozenset({"FLOAT", "REAL", "FLOAT4"}), other_texts=_REALS,
     trunc_periods=frozenset({"YEAR", "YYYY", "YY", "QUARTER", "MONTH", "MM", "MON", "WEEK"}),
 )  # fmt: skip
 _MYSQL = DialectSemantics(
     sunday=1, monday=0, rounding=Rounding.HALF_AWAY, escapes=True, digits=0, folds=True, folds_patterns=True,
     folds_accents=True, counts_bytes=True, utc=True, extremes_skip=False, bits=True, numeric_truths=True,
     numeric_conditions=True, timed_texts=True, cuts_texts=True, cuts_times=False,
+    concat_skips=False, singles=frozenset({"FLOAT", "FLOAT4"}), other_texts=_REALS, reads_beginnings=True,
 )  # fmt: skip
+_DORIS = replace(
+    _MYSQL, folds=False, folds_patterns=False, rounding=None, cuts_times=None, month_ends=False, reads_beginnings=False
+)
 _TSQL = DialectSemantics(
     rounding=Rounding.TOWARDS_ZERO, counts_boundaries=True, digits=0, whole_averages=True, trims_lengths=True,
     classes=True, extremes_skip=True, bits=True, numeric_truths=True, truth_texts=True, plus_joins=True,
-    cuts_texts=True,
+    cuts_texts=True, concat_skips=True, singles=_SINGLES,
 )  # fmt: skip
-_PRESTO = DialectSemantics(sunday=7, iso_weeks=True, extremes_skip=False, cuts_texts=True)
+_PRESTO = DialectSemantics(
+    sunday=7, iso_weeks=True, extremes_skip=False, cuts_texts=True, concat_skips=False, singles=_SINGLES
+)
 _DUCKDB = DialectSemantics(
     sunday=0, monday=1, iso_weeks=True, rounding=Rounding.HALF_EVEN, counts_boundaries=True, extremes_skip=True,
-    bits=True, truth_texts=True, plus_days=True, cuts_times=True,
+    bits=True, truth_texts=True, plus_days=True, cuts_times=True, concat_skips=True,
+    singles=frozenset({"FLOAT", "REAL", "FLOAT4"}), other_texts=frozenset(),
 )  # fmt: skip
 
 
@@ -163,27 +193,28 @@ SEMANTICS: Mapping[str, DialectSemantics] = {
     "redshift": DialectSemantics(
         sunday=0, iso_weeks=True, counts_boundaries=True, escapes=True, digits=0, extremes_skip=True, truth_texts=True,
         plus_days=True, truncates_dates=True, cuts_texts=True, cuts_times=True, month_ends=True,
+        concat_skips=False, singles=_SINGLES, other_texts=_REALS,
     ),
     "bigquery": DialectSemantics(
         sunday=1, rounding=Rounding.HALF_AWAY, counts_boundaries=True, escapes=True, digits=9, utc=True,
-        extremes_skip=False, plus_days=True,
+        extremes_skip=False, plus_days=True, concat_skips=False, widths={},
     ),
     "snowflake": DialectSemantics(
         sunday=0, iso_weeks=True, rounding=Rounding.HALF_AWAY, counts_boundaries=True, digits=0, whole_decimals=True,
         extremes_skip=False, bits=True, truth_texts=True, plus_days=True, month_ends=True,
+        concat_skips=False, widths={},
     ),
     "spark": _SPARK,
     "spark2": replace(_SPARK, month_ends=True),
-    "databricks": _SPARK,
+    "databricks": replace(_SPARK, wraps=False),
     "hive": replace(
-        _SPARK, monday=None, population=True, extremes_skip=False, plus_days=False, month_ends=True
+        _SPARK, monday=None, population=True, extremes_skip=False, plus_days=False, month_ends=True,
+        other_texts=_REALS | {Kind.TIMESTAMP},
     ),
     "mysql": _MYSQL,
     "singlestore": _MYSQL,
-    "doris": replace(_MYSQL, folds=False, folds_patterns=False, rounding=None, cuts_times=None, month_ends=False),
-    "starrocks": replace(
-        _MYSQL, folds=False, folds_patterns=False, rounding=None, cuts_times=None, month_ends=False
-    ),
+    "doris": _DORIS,
+    "starrocks": _DORIS,
     "tsql": replace(_TSQL, folds=True, folds_patterns=True),
     "fabric": _TSQL,
     "presto": _PRESTO,
@@ -191,12 +222,14 @@ SEMANTICS: Mapping[str, DialectSemantics] = {
     "athena": _PRESTO,
     "sqlite": DialectSemantics(
         rounding=Rounding.TOWARDS_ZERO, folds_patterns=True, extremes_skip=False, bits=True, numeric_truths=True,
-        numeric_conditions=True, real_roundings=frozenset({"Round"}),
+        numeric_conditions=True, real_roundings=frozenset({"Round"}), concat_skips=True, widths={},
+        reads_beginnings=True,
     ),
     "oracle": DialectSemantics(
         rounding=Rounding.HALF_AWAY, digits=-1, whole_decimals=True, empty_is_null=True, extremes_skip=False, bits=True,
         numeric_truths=True, plus_days=True, truncates_dates=True, timed_dates=True, timed_texts=True, cuts_texts=True,
-        trunc_periods=_ORACLE_PERIODS, month_ends=True,
+        trunc_periods=_ORACLE_PERIODS, month_ends=True, concat_skips=True, widths={},
+        singles=frozenset({"BINARY_FLOAT"}), other_texts=_REALS | {Kind.DATE, Kind.TIMESTAMP},
     ),
     "exasol": DialectSemantics(
         empty_is_null=True, extremes_skip=False, plus_days=True, truncates_dates=True, trunc_periods=_ORACLE_PERIODS,
@@ -204,9 +237,12 @@ SEMANTICS: Mapping[str, DialectSemantics] = {
     ),
     "teradata": DialectSemantics(
         folds=True, folds_patterns=True, extremes_skip=False, bits=True, numeric_truths=True, plus_days=True,
-        month_ends=False,
+        month_ends=False, other_texts=_REALS | {Kind.DATE, Kind.TIMESTAMP},
     ),
-    "clickhouse": DialectSemantics(escapes=True, bits=True, plus_days=True),
+    "clickhouse": DialectSemantics(
+        escapes=True, bits=True, plus_days=True, concat_skips=False, wraps=True,
+        singles=frozenset({"FLOAT", "REAL", "FLOAT32", "FLOAT4"}),
+    ),
 }  # fmt: skip
 _UNKNOWN = DialectSemantics(escapes=True)
 

@@ -133,12 +133,24 @@ def _between(node: Node, bind: Bind) -> ir.Expr:
 
 
 def _in(node: Node, bind: Bind) -> ir.Expr:
-    """A list of constants; anything else in it is compared one by one. Nothing is in an empty one."""
-    value, *listed = met(node, [bind(node.this), *(bind(item) for item in node.expressions)])
-    if not listed:
+    """A list of constants; anything else in it is compared one by one. Nothing is in an empty one.
+
+    In DuckDB all are brought to one kind; elsewhere, as in PostgreSQL, the constants are, and others are by themselves.
+    """
+    value, items = bind(node.this), [bind(item) for item in node.expressions]
+    if not items:
         return literal(False)  # noqa: FBT003 — SQL's FALSE
-    if all(isinstance(item, ir.Literal) for item in listed):
-        return call("in", value, *listed)
+    constants = [item for item in items if isinstance(item, ir.Literal)]
+    if len(constants) == len(items) or node.meta.get(MEANING, "duckdb") == "duckdb":
+        value, *listed = met(node, [value, *items])
+        return call("in", value, *listed) if len(constants) == len(items) else _any_of(value, listed)
+    first, *listed = met(node, [value, *constants])
+    others = [met(node, [value, item]) for item in items if not isinstance(item, ir.Literal)]
+    return call("or", *(call("eq", first, item) for item in listed), *(call("eq", *pair) for pair in others))
+
+
+def _any_of(value: ir.Expr, listed: list[ir.Expr]) -> ir.Expr:
+    """Whether a value equals one of those."""
     return call("or", *(call("eq", value, item) for item in listed))
 
 
@@ -248,11 +260,14 @@ def _trim(node: Node, bind: Bind) -> ir.Expr:
 
 
 def _concat(node: Node, bind: Bind) -> ir.Expr:
-    """CONCAT, which skips NULLs in most dialects."""
+    """CONCAT, which takes NULL for a text without characters in some dialects."""
     parts = [bind(part) for part in node.expressions]
-    if meaning_of(node).empty_is_null:
+    meaning = meaning_of(node)
+    if meaning.empty_is_null:
         return concatenated(parts)
-    if node.args.get("coalesce"):
+    if meaning.concat_skips is None and any(part.type.nullable for part in parts):
+        raise Unsupported("what CONCAT makes of NULL isn't known of this dialect", hint="COALESCE(x, '') has none")
+    if meaning.concat_skips:
         parts = [call("coalesce", part, literal("")) if part.type.nullable else part for part in parts]
     return call("concat", *parts)
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from discreet.query.ir.expressions import Expr, Function
 from discreet.query.ir.functions.application import apply
 from discreet.query.ir.functions.arithmetic import ARITHMETIC, ROUNDING
-from discreet.query.ir.functions.casts import CASTS
+from discreet.query.ir.functions.casts import CASTS, SINGLE
 from discreet.query.ir.functions.conditionals import CHOICE, LOGIC
 from discreet.query.ir.functions.text import TEXT
 from discreet.query.ir.functions.times import SHIFTS, TIMES
@@ -20,7 +20,7 @@ from discreet.query.ir.functions.times import SHIFTS, TIMES
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(
     {
         function.name: function
-        for function in (*ARITHMETIC, *ROUNDING, *LOGIC, *CHOICE, *CASTS.values(), *TEXT, *TIMES, *SHIFTS)
+        for function in (*ARITHMETIC, *ROUNDING, *LOGIC, *CHOICE, *CASTS.values(), SINGLE, *TEXT, *TIMES, *SHIFTS)
     }
 )
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from datetime import date, datetime
 from fractions import Fraction
 from math import isfinite
+from struct import pack, unpack
 from typing import Any
 
 from discreet.errors import TypeMismatch
@@ -260,6 +261,58 @@ def _agrees(kind: Kind) -> Callable[..., bool]:
                 return moment(value, kind) is not None
 
     return agrees
+
+
+# ── Single precision ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+_MOST_SINGLE = 2.0**128 - 2.0**104
+"""The greatest float32."""
+
+_TOO_LARGE = 2.0**128 - 2.0**103
+"""From here on, the nearest float32 is infinite."""
+
+
+def _to_single(value: Value) -> Value:
+    """What `_compile_single` computes."""
+    if not isinstance(value, (int, float)):
+        return None
+    try:
+        found: float = unpack("f", pack("f", value))[0]
+    except OverflowError:
+        return None
+    return found if isfinite(found) else None
+
+
+def _compile_single(value: Any) -> Any:  # noqa: ANN401 — Ibis values
+    """The nearest float32; NULL where there is none. What is cast is brought within its range first: casts raise."""
+    import ibis
+
+    value = typed(value)
+    most = typed(ibis.literal(_MOST_SINGLE))
+    within_range = ibis.least(ibis.greatest(value, -most), most)
+    is_small = value.abs() < typed(ibis.literal(_TOO_LARGE))
+    return ibis.cases((is_small, within_range.cast("float32").cast("float64")))
+
+
+def _infer_single(args: tuple[Expr, ...]) -> Type:
+    """Rounding never decreases, so the rounded ends hold all rounded values."""
+    source = args[0].type
+    most = Fraction(_MOST_SINGLE)
+    lo, hi = (None if end is None else min(max(end, -most), most) for end in (source.lo, source.hi))
+    lo, hi = (None if end is None else Fraction(unpack("f", pack("f", float(end)))[0]) for end in (lo, hi))
+    return Type(Kind.REAL, lo, hi, nullable=source.nullable or not within((source.lo, source.hi), (-most, most)))
+
+
+def _prepare_single(args: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """It takes what is real already."""
+    if args[0].type.kind is not Kind.REAL:
+        raise TypeMismatch(f"single precision is of real numbers, not of {args[0].type.kind} values")
+    return args
+
+
+SINGLE = Function("single", _infer_single, _compile_single, _to_single, _prepare_single, copies=2)
+"""A real number rounded to single precision, as REAL and FLOAT hold it in many dialects."""
 
 
 def _function(kind: Kind, compile_: Any, evaluate: Any) -> Function:  # noqa: ANN401 — as Function has them
