@@ -161,7 +161,9 @@ def test_questions_are_planned_asked_and_answered_together(running: Visited) -> 
     assert len(running.service.history(running.service.caller(running.tokens["analyst"]))) == before
     again = re.search(r'class="sql-link" href="(/ask\?[^"]+)"', client.get("/history").text)
     assert again is not None
-    assert "what all 2 cost together" in client.get(html.unescape(again[1])).text
+    planned = client.get(html.unescape(again[1])).text
+    assert "what it costs: it is answered already" in planned
+    assert "Ask, for nothing" in planned
 
 
 def test_of_several_questions_the_wrong_one_is_named(running: Visited) -> None:
