@@ -30,6 +30,7 @@ SAID: dict[str, Any] = {
     "within": {"n": ("5%", 1000), "m": "2%", "*": 50},
     "weights": {"n": 2, "*": "1/2"},
     "confidence": 0.9,
+    "expecting": 20_000,
     "limits": dp.Limits(rows=50, groups=8),
     "bounds": {"age": dp.Bounds(0, "110.5"), "day": dp.Bounds(date(2020, 1, 1), date(2021, 1, 1)), "pay": "auto"},
     "consistent": True,

@@ -118,6 +118,14 @@ Weights: TypeAlias = Annotated[
         help="Share the offer so that this column's relative error counts so many times. May be repeated.",
     ),
 ]
+Expecting: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        metavar="ROWS",
+        min=1,
+        help="About how many rows a group has: for so many, the ± of averages and ratios is told; 1,000 if left out.",
+    ),
+]
 LimitsOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -266,6 +274,7 @@ TERMS: Mapping[str, TermOption] = {
     "rho": TermOption(Rho),
     "within": TermOption(Within, read=by_column),
     "weights": TermOption(Weights, read=by_column),
+    "expecting": TermOption(Expecting),
     "limits": TermOption(LimitsOption, read=limits_of),
     "bounds": TermOption(BoundsOption, read=bounds_of),
     "consistent": TermOption(Consistent, default=False),

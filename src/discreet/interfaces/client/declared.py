@@ -247,6 +247,7 @@ TERMS = (
     "within",
     "weights",
     "confidence",
+    "expecting",
     "limits",
     "bounds",
     "consistent",

@@ -89,6 +89,7 @@ class Offered(BaseModel):
     )
     weights: dict[str, Number] | None = Field(None, description="How the offer is shared, by column.")
     confidence: Number | None = Field(None, description="Of the intervals; 0.95 if left out.")
+    expecting: int | None = Field(None, description="About how many rows a group has; errors are told for so many.")
     limits: dict[str, int] | str | None = Field(None, description="Of a unit's rows; or 'auto'.")
     bounds: dict[str, list[Number] | str] | None = Field(None, description="Of columns; or 'auto'.")
     consistent: bool | None = Field(None, description="Whether the groups of ROLLUP are to add up to their totals.")
@@ -173,8 +174,8 @@ class Issuing(BaseModel):
     most_rho: Number | None = Field(None, description="The ceiling in ρ; it lets Gaussian noise in beside one in ε.")
     share: Share | Literal["all"] | None = Field(
         None,
-        description="What all questions of the subject may cost together; for an analyst a tenth of the budget if it is "
-        "left out, and `all` is all of it.",
+        description="What all questions of the subject may cost together; for an analyst a tenth of the budget if it "
+        "is left out, and `all` is all of it.",
     )
     renews: Literal["monthly"] | None = Field(
         None, description="`monthly`: the share is for each calendar month, in UTC, rather than in all."

@@ -254,21 +254,22 @@ class Slopes:
         return joint.radius([self.factors[name] for name in names], confidence)
 
 
-def slopes_of(expr: ir.Expr, estimators: Mapping[str, Estimator], noises: Noises) -> Slopes | None:
+def slopes_of(expr: ir.Expr, estimators: Mapping[str, Estimator], noises: Noises, rows: int = ROWS) -> Slopes | None:
     """The slopes of an output; None if they aren't known in advance.
 
     Args:
         expr: over released values.
         estimators: by aggregate name.
         noises: by measure; of any size, since slopes don't depend on it.
+        rows: of the reference group.
     """
     if isinstance(expr, ir.Released) and expr.name in estimators:
-        return slopes_of_aggregate(estimators[expr.name], noises)
+        return slopes_of_aggregate(estimators[expr.name], noises, rows)
     ratio = ratio_of(expr, estimators)
-    return None if ratio is None or ratio.is_constant else _of_ratio(ratio, noises)
+    return None if ratio is None or ratio.is_constant else _of_ratio(ratio, noises, rows)
 
 
-def slopes_of_aggregate(estimator: Estimator, noises: Noises) -> Slopes | None:
+def slopes_of_aggregate(estimator: Estimator, noises: Noises, rows: int = ROWS) -> Slopes | None:
     """The slopes of one aggregate; None if it rests on anything but noisy measures.
 
     Raises:
@@ -280,12 +281,12 @@ def slopes_of_aggregate(estimator: Estimator, noises: Noises) -> Slopes | None:
         case OfNoRows():
             return Slopes({})
         case Association():
-            return Slopes(estimator.slopes(ROWS), rows=ROWS)
+            return Slopes(estimator.slopes(rows), rows=rows)
         case Spread():
-            return _by_differences(estimator, noises)
+            return _by_differences(estimator, noises, rows)
         case _:
             ratio = ratio_of_aggregate(estimator)  # which refuses what it doesn't know
-            return None if ratio is None else _of_ratio(ratio, noises)
+            return None if ratio is None else _of_ratio(ratio, noises, rows)
 
 
 def _unknown(estimator: Estimator) -> Unsupported:
@@ -330,12 +331,12 @@ def magnitude(estimator: Estimator, noises: Noises) -> float:
             raise _unknown(estimator)
 
 
-def _of_ratio(ratio: LinearRatio, noises: Noises) -> Slopes | None:
+def _of_ratio(ratio: LinearRatio, noises: Noises, rows: int) -> Slopes | None:
     """The slopes of a linear ratio are its factors; those of a ratio A/B are those of (A − tB)/B at its value t."""
     if ratio.is_linear:
         return Slopes({name: float(factor) for name, factor in ratio.numerator.factors.items()})
     names = tuple(dict.fromkeys((*ratio.numerator.factors, *ratio.denominator.factors)))
-    group = {name: _reference_of(noises[name].measure) for name in names}
+    group = {name: _reference_of(noises[name].measure, rows) for name in names}
     top, bottom = ratio.numerator.at(group, noises), ratio.denominator.at(group, noises)
     if bottom == 0:
         return None
@@ -346,13 +347,13 @@ def _of_ratio(ratio: LinearRatio, noises: Noises) -> Slopes | None:
             / bottom
             for name in names
         },
-        rows=ROWS,
+        rows=rows,
     )
 
 
-def _by_differences(estimator: Spread, noises: Noises) -> Slopes | None:
+def _by_differences(estimator: Spread, noises: Noises, rows: int) -> Slopes | None:
     """The slopes of an estimate at the reference group, by central differences."""
-    group = {name: _reference_of(noises[name].measure) for name in estimator.parts}
+    group = {name: _reference_of(noises[name].measure, rows) for name in estimator.parts}
     factors = {}
     for name in estimator.parts:
         steps = max(abs(group[name]) // _NUDGE, 1)
@@ -360,9 +361,9 @@ def _by_differences(estimator: Spread, noises: Noises) -> Slopes | None:
         if not isinstance(above, (int, float)) or not isinstance(below, (int, float)):
             return None
         factors[name] = (above - below) / (2 * steps * float(noises[name].step))
-    return Slopes(factors, rows=ROWS)
+    return Slopes(factors, rows=rows)
 
 
-def _reference_of(measure: ir.Measure | ir.Vector) -> int:
+def _reference_of(measure: ir.Measure | ir.Vector, rows: int) -> int:
     """The value of a measure for the reference group, in steps."""
-    return ROWS * (measure.lo + 3 * measure.hi) // 4 if isinstance(measure, ir.Sum) else ROWS
+    return rows * (measure.lo + 3 * measure.hi) // 4 if isinstance(measure, ir.Sum) else rows

@@ -73,7 +73,7 @@ def targets(draft: Draft, noises: Mapping[str, Noise]) -> tuple[Target, ...]:
     found = []
     for output in draft.question.outputs:
         said = wanted.get(output.name, wanted.get("*"))
-        slopes = slopes_of(output.expr, estimators, noises)
+        slopes = slopes_of(output.expr, estimators, noises, draft.request.expecting or ROWS)
         if said is None or (output.name not in wanted and slopes is None) or (slopes and not slopes.factors):
             continue
         if slopes is None or not is_announced(output.expr, estimators):
@@ -241,13 +241,14 @@ def expected_errors(draft: Draft) -> tuple[Expected, ...]:
     numbers = {each.measure.name: {one.name for one in ir.sums_of(each.measure)} for each in draft.noises}
     numbers |= {each.pick.name: {each.pick.name} for each in draft.selections}
     missed = _missed(draft, noises)
+    rows = draft.request.expecting or ROWS
     errors = []
     for output in draft.question.outputs:
         names = ir.released_names(output.expr) & estimators.keys()
         parts = {part for name in names for part in estimators[name].parts}
         if not parts:
             continue
-        slopes = slopes_of(output.expr, estimators, noises) if is_announced(output.expr, estimators) else None
+        slopes = slopes_of(output.expr, estimators, noises, rows) if is_announced(output.expr, estimators) else None
         errors.append(
             Expected(
                 column=output.name,

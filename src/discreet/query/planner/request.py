@@ -67,6 +67,7 @@ class Request:
     within: tuple[tuple[str, Accuracy], ...] = ()
     weights: tuple[tuple[str, Fraction], ...] = ()
     confidence: Fraction = CONFIDENCE
+    expecting: int | None = None
     limits: Limits | Auto | None = None
     bounds: tuple[tuple[str, Bounds | Auto], ...] = ()
     consistent: bool = False

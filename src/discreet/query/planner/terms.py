@@ -24,6 +24,9 @@ _SPELLINGS = Hint(
 
 _PAIR = 2
 
+_ROWS_DIGITS = 12
+"""No group has more rows than this many digits tell."""
+
 _DAY = 10
 """The characters of a date; a time has more."""
 
@@ -50,10 +53,13 @@ class Terms(TypedDict, total=False):
         rho: the same as `epsilon`, for Gaussian noise.
         within: half width wanted of the intervals, for all columns or by name, at the least cost that reaches it: a
             number, or a part of every value from some size on, as in `{"n": ("5%", 1000)}`. That of averages, variances
-            and ratios is meant in a group of 1,000 rows.
+            and ratios is meant in a group of 1,000 rows, or of as many as are expected.
         weights: by column, how much its relative error matters, 1 if nothing is said: the offer is shared so that the
             worst error, times its weight, is least.
         confidence: at which errors are announced, and `within` is meant; 0.95 if nothing is said.
+        expecting: about how many rows a group has, for which the errors of averages, variances and ratios are told;
+            1,000 if nothing is said. A guess will do: it has no part in the answer, nor in how an offer is shared,
+            since all errors fall alike as groups grow.
         limits: how much a unit may contribute to this question, instead of what was declared. Lower ones cut off more
             and need less noise; all are private. "auto": a tenth of the offer goes into a private profile of how much
             units contribute, by which the limits are chosen that err least; the answer then says which, and about how
@@ -76,6 +82,7 @@ class Terms(TypedDict, total=False):
     within: Accuracies | None
     weights: Mapping[str, Rationalizable] | None
     confidence: Rationalizable
+    expecting: int | None
     limits: Limits | Auto | None
     bounds: Mapping[str, Bounds | tuple[BoundValue, BoundValue] | Auto] | None
     consistent: bool
@@ -236,6 +243,16 @@ def _read_bounds(bounds: Mapping[str, object], name: str) -> tuple[tuple[str, ob
     return tuple(sorted(found.items()))
 
 
+def _read_rows(value: object, name: str) -> int:
+    """A number of rows."""
+    whole = int(value) if isinstance(value, str) and value.isdecimal() and len(value) <= _ROWS_DIGITS else value
+    if isinstance(whole, bool) or not isinstance(whole, int) or not 1 <= whole < 10**_ROWS_DIGITS:
+        raise InvalidArgument(
+            f"{name} must be a whole number of rows, from 1 on", hint=Hint.of("{expecting}", expecting=20000)
+        )
+    return whole
+
+
 def _read_flag(value: object, name: str) -> bool:
     """Yes or no."""
     if not isinstance(value, bool):
@@ -328,6 +345,7 @@ FORMS: Mapping[str, Form] = {
         lambda data, name: _read_weights(dict(data), name),
     ),
     "confidence": Form(_read_confidence, str, _read_confidence),
+    "expecting": Form.as_said(_read_rows),
     "limits": Form(_read_limits, _limits_to_json, _limits_from_json),
     "bounds": Form(_read_bounds, _bounds_to_json, _bounds_from_json),
     "consistent": Form.as_said(_read_flag),

@@ -204,7 +204,7 @@ def _as_offered(question: str | Sequence[str], terms: Mapping[str, Any]) -> dict
         "amount": _as_typed(terms.get(offer, "")),
         "confidence": percent,
     }
-    return found | ({"delta": str(terms["delta"])} if "delta" in terms else {})
+    return found | {name: str(terms[name]) for name in ("delta", "expecting") if name in terms}
 
 
 def _as_typed(amount: object) -> str:

@@ -106,6 +106,8 @@ def terms_of(offered: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {offered["offer"]: accuracies(amount) if offered["offer"] == "within" else amount}
     if offered["delta"]:
         found["delta"] = offered["delta"]
+    if offered["expecting"]:
+        found["expecting"] = offered["expecting"].replace(",", "")
     if offered["confidence"] != "95":
         found["confidence"] = CONFIDENCES[offered["confidence"]]
     return found
@@ -126,7 +128,7 @@ def accuracies(text: str) -> str | dict[str, str]:
 
 def offered_in(fields: Fields) -> dict[str, str]:
     """A question and what is offered for it, with what is offered where nothing is said."""
-    usual = {"question": "", "offer": "within", "amount": "", "confidence": "95", "delta": ""}
+    usual = {"question": "", "offer": "within", "amount": "", "confidence": "95", "delta": "", "expecting": ""}
     return {name: fields.get(name, otherwise).strip() for name, otherwise in usual.items()}
 
 
