@@ -231,3 +231,13 @@ def test_a_question_of_a_table_that_can_not_be_read_costs_nothing(run: Any, fold
     assert {each["kind"] for each in json.loads(run("history", "--format", "json").stdout)} == {"budget", "key"}
     assert run("admit", "--at-most-unreadable", "1").exit_code == 0
     assert folder.is_dir()
+
+
+def test_keys_with_commas_are_told_from_each_other(run: Any, folder: Path) -> None:
+    """Each is shown as one, and those left out are counted as they are."""
+    keys = ["Surgery, general", "Medicine", *(f"Ward {number}" for number in range(6))]
+    toml = (folder / "discreet.toml").read_text()
+    ward = f'columns = {{ ward = {{ kind = "text", keys = {json.dumps(keys)} }},'
+    (folder / "discreet.toml").write_text(toml.replace("columns = {", ward))
+    shown = " ".join(run("tables").stdout.split())
+    assert '"Surgery, general", Medicine, Ward 0, Ward 1, Ward 2, Ward 3 and 2 more' in shown

@@ -427,3 +427,21 @@ def test_every_format_can_be_proposed_for_and_asked(here: Path, census_csv: Path
     assert 'sex = { kind = "text", keys = ["Female", "Male"] }' in text
     answer = run("ask", COUNT, "--epsilon", "0.1")
     assert answer.exit_code == 0, answer.stderr
+
+
+def test_the_first_question_is_asked_of_what_was_written(here: Path, run: Any) -> None:
+    """Of another file than the usual one, the command that is shown names it; pasted, it answers."""
+    (here / "t.csv").write_text("age\n" + "30\n" * 60)
+    shown = " ".join(run("init", "t.csv", "-o", "b c.toml").stdout.split())
+    assert "--epsilon 0.1 -c 'b c.toml'" in shown
+    assert run("ask", "SELECT COUNT(*) AS n FROM t", "--epsilon", "1", "-c", "b c.toml").exit_code == 0
+    assert " -c " not in run("init", "t.csv").stdout
+
+
+def test_it_names_the_form_that_reads_a_column(here: Path, run: Any) -> None:
+    """As it is declared; and of a file laid out for readers, what of it would be a row."""
+    lines = [f'P{number},"$1,{number + 100}.50",{number % 28 + 1}-OCT-2023' for number in range(60)]
+    (here / "t.csv").write_text("\n".join(["person,income,seen", *lines, "Total,$99,1-OCT-2023"]) + "\n")
+    shown = " ".join(run("init", "t.csv").stdout.split())
+    assert 'income is numbers with strip = "$", thousands = ","; seen is dates with format = "%d-%b-%Y"' in shown
+    assert "the last row seems to sum up the others" in shown

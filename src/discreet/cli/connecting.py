@@ -100,7 +100,8 @@ def _show(declared: Sequence[Mapping[str, Any]]) -> None:
             say()
         unit = "public" if table["public"] else f"unit {table['unit']}, limits {limits_to_read(table['limits'])}"
         say(printable("; ".join([f"{table['name']}  {unit}", *table["links"]])))
-        rows = [[name, kind, bounds, _brief(keys)] for name, kind, _, bounds, keys in _rows(table)]
+        keys = [_brief(column["keys"]) for column in table["columns"]]
+        rows = [[name, kind, bounds, some] for (name, kind, _, bounds, _), some in zip(_rows(table), keys, strict=True)]
         show_table(("column", "kind", "bounds", "keys"), rows, right=[False] * 4)
 
 
@@ -112,15 +113,21 @@ def _rows(table: Mapping[str, Any]) -> list[list[Any]]:
             column["kind"],
             column["nullable"],
             "" if column["bounds"] is None else "{} to {}".format(*column["bounds"]),
-            "" if column["keys"] is None else ", ".join("NULL" if key is None else str(key) for key in column["keys"]),
+            "" if column["keys"] is None else ", ".join(_named(column["keys"])),
         ]
         for column in table["columns"]
     ]
 
 
-def _brief(keys: str) -> str:
+def _named(keys: Sequence[Any]) -> list[str]:
+    """Keys, in quotation marks where one has a comma, so that each can be told from the next."""
+    names = ["NULL" if key is None else str(key) for key in keys]
+    return [f'"{name}"' if "," in name else name for name in names]
+
+
+def _brief(keys: Sequence[Any] | None) -> str:
     """Keys as far as they fit a line."""
-    return cut_list(keys.split(", "), most=6) if keys else ""
+    return "" if keys is None else cut_list(_named(keys), most=6)
 
 
 # ── Requests ──────────────────────────────────────────────────────────────────────────────────────────────────────────

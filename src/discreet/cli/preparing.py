@@ -183,7 +183,7 @@ def _show_proposal(  # noqa: PLR0913 — what was said on the command line
         say()
     show(body)
     say()
-    say_command(_first_question(proposal) + ("" if output == options.CONFIG else f" -c {quote(str(output))}"))
+    say_command(_first_question(proposal, output))
 
 
 def _forms(proposal: TableProposal) -> str:
@@ -272,7 +272,7 @@ def _blank(proposal: TableProposal) -> str:
     return f"{cut_list(blank)}: fill in what the column may hold; --leak proposes what the data has" if blank else ""
 
 
-def _first_question(proposal: Proposal) -> str:
+def _first_question(proposal: Proposal, output: Path) -> str:
     """A question to begin with, safe to be pasted into a shell whatever the table is called.
 
     Where a unit may have any number of rows it counts units, which takes no limit.
@@ -281,7 +281,8 @@ def _first_question(proposal: Proposal) -> str:
     counted = "*" if first.table.limits is not None else f"DISTINCT {_named(first.choice.tells or '')}"
     question = f"SELECT COUNT({counted}) AS n FROM {_named(first.table.name)}"  # noqa: S608 — shown, not run
     shown = quote(question) if '"' in question else f'"{question}"'
-    return f"discreet ask {shown} --epsilon 0.1"
+    where = "" if output == options.CONFIG else f" -c {quote(str(output))}"
+    return f"discreet ask {shown} --epsilon 0.1{where}"
 
 
 def _named(name: str) -> str:

@@ -24,7 +24,7 @@ from discreet.gateway.declaring import (
 from discreet.gateway.protected import Protected
 from discreet.privacy import ADD_REMOVE, FAILURES, Adjacency, Limits
 from discreet.tables import Column, Dataset, Source, Table, declarations_of, load_config
-from discreet.tables.admission import describe
+from discreet.tables.admission import absence, describe
 from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING
 from discreet.tables.sources import source_at, source_of
 
@@ -178,6 +178,10 @@ def _opened(declared: DeclaredTable, source: Source, held: Mapping[str, object],
     The values of the others would have to be fit for questions, too, and nobody could leave them out.
     """
     schema = describe(source, held, ids)
+    known = {column.name.casefold() for column in schema}
+    for name in sorted(declared.mentioned) if source.kind != "jsonl" else ():
+        if name.casefold() not in known and (error := absence(source, held, name)) is not None:
+            raise error
     if source.in_place:
         mentioned = ids | {column.casefold() for column in declared.mentioned}
         schema = tuple(column for column in schema if column.name.casefold() in mentioned)

@@ -4,7 +4,7 @@ from discreet.tables.admission.admit import Progress, admit
 from discreet.tables.admission.completeness import check_read
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Lock, Snapshot, folder_of, new_folder, sweep
 from discreet.tables.admission.unit_sizes import with_unit_sizes
-from discreet.tables.admission.validation import describe
+from discreet.tables.admission.validation import absence, describe
 from discreet.tables.schema.table import identifying
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Lock",
     "Progress",
     "Snapshot",
+    "absence",
     "admit",
     "check_read",
     "describe",

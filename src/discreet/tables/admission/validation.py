@@ -60,6 +60,28 @@ def describe(source: Source, data: Mapping[str, object], ids: frozenset[str] = f
         )
 
 
+def absence(source: Source, data: Mapping[str, object], name: str) -> SchemaMismatch | None:
+    """Why a column that is declared can't be used, where its table seems to have it; None if it hasn't.
+
+    Args:
+        source: where the table lies.
+        data: tables in memory, by the location of their source.
+        name: of the column.
+    """
+    from discreet.tables.sources.in_memory import is_index
+
+    if is_index(data.get(source.location), name):
+        return SchemaMismatch(f"{name!r} is the table's index, and no column", hint="reset_index() makes it one")
+    with open_source(source, data) as opened:
+        there = next((each for each in opened.fields if each.name.casefold() == name.casefold()), None)
+    if there is None or _kind(there, source, identifies=False) is not None:
+        return None
+    return SchemaMismatch(
+        f"column {name!r} holds {called(there.type)}, which can't be read",
+        hint="make texts, numbers or times of it, or leave it out",
+    )
+
+
 def _always_read(field: Field) -> bool:
     """Whether no value of a field becomes NULL when it is cast, as a NaN does, or an integer out of range."""
     from pyarrow import types

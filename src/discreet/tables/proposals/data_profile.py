@@ -17,6 +17,7 @@ from discreet.errors import SourceUnsupported
 from discreet.privacy import BoundValue, KeyValue
 from discreet.tables.admission.column_casts import days, kind_of, microseconds, places_of
 from discreet.tables.proposals.kept_rows import KeptRows
+from discreet.tables.proposals.layout import ColumnLayout, told
 from discreet.tables.proposals.names import joined, likely_unit, rank_of_id
 from discreet.tables.proposals.public_knowledge import codebook, knowledge
 from discreet.tables.schema.source import LONGEST_TEXT, ZONE_NAME, Column, Kind, Source
@@ -64,6 +65,7 @@ class DataProfile:
         written: how the source seems to be written; None where its cells have types, or nobody looked.
         is_empty: whether it has no rows.
         candidates: the columns that may say whose a row is, by how the others depend on them.
+        layout: what shows that it is laid out for readers, in words.
 
     Examples:
         >>> DataProfile(columns={"age": ColumnProfile(lo=17, hi=90)}).of("age").hi
@@ -76,6 +78,7 @@ class DataProfile:
     written: ReadingOptions | None = None
     is_empty: bool = False
     candidates: tuple[UnitCandidate, ...] = ()
+    layout: tuple[str, ...] = ()
 
     def of(self, column: str) -> ColumnProfile:
         """What was seen in that column; nothing if nobody looked."""
@@ -149,6 +152,7 @@ def profile_table(
             kept.add(batch.columns)
             for each, cells in zip(looks, batch.columns, strict=True):
                 each.add(cells)
+                each.layout.add(cells)
                 each.units.add(cells, None if whose is None else batch.columns[whose])
             for n, each_id in repeats.items():
                 each_id.add(batch.columns[n])
@@ -164,6 +168,7 @@ def profile_table(
         written=reading_options(texts, source) if source.is_untyped else None,
         is_empty=rows == 0,
         candidates=kept.candidates(columns, source),
+        layout=told([each.layout for each in looks]),
     )
 
 
@@ -345,6 +350,7 @@ class _Untyped:
         self._texts = _Different()
         self._range = _Range()
         self.units = _Units()
+        self.layout = ColumnLayout(field.name)
         self.texts: pa.Array | None = None
 
     def add(self, cells: pa.Array) -> None:
@@ -412,6 +418,7 @@ class _Typed:
         self._values = _Different()
         self._range = _Range()
         self.units = _Units()
+        self.layout = ColumnLayout(field.name)
 
     def add(self, cells: pa.Array) -> None:
         """Look at a part of the column."""

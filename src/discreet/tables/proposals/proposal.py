@@ -356,6 +356,7 @@ def propose_table(
         mismatches=(
             *_doubtful_names(given),
             *(("it has no rows",) if profile.is_empty else ()),
+            *profile.layout,
             *(words for item in suggestions if (words := mismatch(item, context)) is not None),
         ),
     )

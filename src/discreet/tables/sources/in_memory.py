@@ -253,6 +253,11 @@ def _place(known: Sequence[str], name: str) -> int:
     return known.index(name)
 
 
+def is_index(data: Any, name: str) -> bool:  # noqa: ANN401 — whatever library it comes from
+    """Whether a pandas table has an index of that name, which isn't a column."""
+    return type(data).__module__.partition(".")[0] == "pandas" and name in list(getattr(data.index, "names", ()))
+
+
 def _unreadable(data: object) -> SourceUnsupported:
     """The error for what isn't a table, or can't be worked out."""
     return SourceUnsupported(

@@ -1,0 +1,126 @@
+"""What shows that a file is laid out for readers: sums below, merged cells, numbers of rows, a last column of nothing.
+
+Of each, the custodian is told, who alone sees it; nothing is concluded from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_SUM = re.compile(
+    r"\s*(grand\s+|sub-?)?(total|totals|totale|sum|summe|gesamt|insgesamt|somme|suma|average|mean|mittelwert|source|quelle"
+    r"|note)s?\b.*",
+    re.IGNORECASE,
+)
+"""How the last row begins where it sums up the others, or says where they are from."""
+_UNNAMED = re.compile(
+    r"(column [0-9]+|unnamed: [0-9]+|index|\.\.\.1|x|row_?id|row_?number|rownames?|obs|nr|no)", re.IGNORECASE
+)
+"""Names, or none, under which programs write the numbers of rows."""
+_FEW = 3
+"""Filled cells at equal distances are none by chance if they are as many."""
+
+
+@dataclass(slots=True)
+class ColumnLayout:
+    """Where the cells of one column are filled, part by part.
+
+    Args:
+        name: of the column.
+        rows: so far.
+        filled: cells that aren't NULL.
+        first: the row of the first that is filled.
+        last: the row of the last.
+        gap: rows from each filled cell to the next; 0 where they differ.
+        counts: whether each cell is a whole number, one more than that above.
+        ending: the text of the last cell.
+    """
+
+    name: str
+    rows: int = 0
+    filled: int = 0
+    first: int | None = None
+    last: int = -1
+    gap: int | None = None
+    counts: bool = True
+    ending: str = field(default="", repr=False)
+    _next: int | None = None
+
+    def add(self, cells: pa.Array) -> None:
+        """Look at a part of the column."""
+        import numpy as np
+        import pyarrow as pa
+
+        if len(cells) == 0:
+            return
+        places = np.flatnonzero(np.asarray(cells.is_valid())) + self.rows
+        if len(places):
+            steps = np.diff(places, prepend=[self.last] if self.filled else [])
+            if len(steps) and self.gap != 0:
+                same = int(steps[0]) if (steps == steps[0]).all() else 0
+                self.gap = same if self.gap in (None, same) else 0
+            self.first = int(places[0]) if self.first is None else self.first
+            self.last = int(places[-1])
+        self.filled += len(places)
+        self.rows += len(cells)
+        is_text = pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
+        self.ending = (cells[-1].as_py() or "") if is_text else ""
+        self.counts = self.counts and self._goes_on(cells)
+
+    def _goes_on(self, cells: pa.Array) -> bool:
+        """Whether cells are whole numbers that go on where those before ended."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        try:
+            numbers = cells.cast(pa.int64())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return False
+        start = numbers[0].as_py()
+        if numbers.null_count or start not in ({0, 1} if self._next is None else {self._next}):
+            return False
+        self._next = start + len(cells)
+        return bool(pc.all(pc.equal(numbers, pa.array(range(start, start + len(cells)), pa.int64()))).as_py())
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether it is filled at equal distances alone, from the first row on."""
+        gap = self.gap or 0
+        return self.filled >= _FEW and self.first == 0 and gap > 1 and self.rows - self.last <= gap
+
+
+def told(columns: Sequence[ColumnLayout]) -> tuple[str, ...]:
+    """What the custodian is told of the layout, in words.
+
+    Args:
+        columns: in the source's order, each looked at to its end.
+    """
+    words = [
+        f"{each.name} is filled in each {each.gap:,}th row alone: are cells merged? The others are NULL"
+        for each in columns
+        if each.is_merged
+    ]
+    words += [
+        f"{each.name} numbers the rows: leave it out, it says nothing of anybody"
+        for each in columns
+        if each.rows > _FEW and each.counts and _UNNAMED.fullmatch(each.name)
+    ]
+    empty = [each.name for each in columns if each.rows and not each.filled]
+    if empty:
+        ends = len(columns) > 1 and empty[-1:] == [columns[-1].name] == [f"column {len(columns)}"]
+        words.append(
+            f"{', '.join(empty)} holds nothing"
+            + (": if each line ends with a delimiter, --trailing-delimiter says so" if ends else "")
+        )
+    if any(_SUM.fullmatch(each.ending) for each in columns[:_FEW]):
+        words.append(
+            "the last row seems to sum up the others, or to say where they are from, and would be somebody: "
+            "--footer-lines leaves it out"
+        )
+    return tuple(words)
