@@ -52,19 +52,16 @@ def test_a_question_is_explained_asked_and_in_the_history(ann: list[str], run: A
     assert "after one, what is left is ε = " in " ".join(run("explain", COUNT, "--epsilon", "1/2", *ann).stdout.split())
     assert "budget    doesn't pay for it" in run("explain", COUNT, "--epsilon", "100", *ann).stdout
     assert run("explain", COUNT, "--epsilon", "1", "--format", "csv", *ann).stdout.startswith("column,error,rows,ranks")
-    for epsilon in ("1/2", "1/3", "1/4", "1/5"):  # a busy machine may take longer than a question has time for
-        asked = run("ask", COUNT, "--epsilon", epsilon, "--format", "json", *ann)
-        if asked.exit_code == ExitCode.OK:
-            break
-        assert asked.exit_code == ExitCode.FAILED, asked.output
+    asked = run("ask", COUNT, "--epsilon", "1/2", "--format", "json", *ann)
+    assert asked.exit_code == ExitCode.OK, asked.output
     answer = json.loads(asked.stdout)
-    again = run("ask", COUNT, "--epsilon", epsilon, *ann)
+    again = run("ask", COUNT, "--epsilon", "1/2", *ann)
     assert again.exit_code == ExitCode.OK, again.output
     assert str(answer["rows"][0]["n"]) in again.stdout
     assert "the same answer again" in again.stdout
     assert "of ε = 10" in again.stdout
     history = json.loads(run("history", "--format", "json", *ann).stdout)
-    assert (history[-1]["text"], history[-1]["epsilon"]) == (COUNT, epsilon)
+    assert (history[-1]["text"], history[-1]["epsilon"]) == (COUNT, "1/2")
     assert COUNT in run("history", "--full", *ann).stdout
     assert "EXPLAIN" not in run("ask", f"EXPLAIN {COUNT}", "--epsilon", "1", *ann).stdout
 

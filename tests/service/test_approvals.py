@@ -16,7 +16,7 @@ from discreet.errors import AboveCeiling, Forbidden, InvalidArgument, NotApprove
 from discreet.gateway import declarations_digest
 from discreet.service import Caller, Role
 from discreet.service.tokens import check_ceiling
-from support.served import COUNT, FAILED, Served, outcome, served_in_threads
+from support.served import COUNT, Served, outcome, served_in_threads
 
 TERMS = {"epsilon": "2"}
 """More than bob may spend on one question."""
@@ -50,7 +50,7 @@ def test_an_approved_question_is_asked_once(running: Served) -> None:
     with pytest.raises(NotApproved):
         service.ask(running.callers["analyst"], COUNT, TERMS, approval=request["id"])
     ticket = service.ask(bob, COUNT, TERMS, approval=request["id"], digest=request["digest"], key="once")
-    assert "answer" in outcome(ticket) or ticket.outcome == FAILED  # of a busy machine
+    assert "answer" in outcome(ticket)
     assert service.requests(bob)[0]["state"] == "used"
     with pytest.raises(NotApproved, match="used up"):
         service.ask(bob, COUNT, TERMS, approval=request["id"])

@@ -35,18 +35,18 @@ from support.served import COUNT, STEP, Served, served, ticket_of
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One service for all tests: its processes take seconds to start."""
-    with served(tmp_path_factory.mktemp("service")) as found:
+    with served(tmp_path_factory.mktemp("service"), hurried=True) as found:
         yield found
 
 
 def test_an_answer_leaves_at_its_time_and_is_pending_until_then(running: Served) -> None:
     """Not before: the ledger has no outcome, so nobody has it for nothing either; afterwards it is free, at once.
 
-    A busy machine may take longer than there is time for, so that there is no answer; that leaves then too, and a
-    dearer offer is made. It may not be so five times.
+    A busy machine may take longer than there is time for, so that there is no answer; that leaves then too, and another
+    offer is made, until one is answered.
     """
     service, ann, bob = running.service, running.callers["analyst"], running.callers["bob"]
-    for epsilon in ("1/10", "1/5", "2/5", "3/5", "4/5"):
+    for epsilon in (f"1/{number}" for number in range(10, 100)):
         plan = service.plan(ann, COUNT, {"epsilon": epsilon})
         assert STEP < plan["step"] < STEP + 0.1
         assert (plan["steps"], plan["cost"]["exact"]["epsilon"]) == (1, epsilon)

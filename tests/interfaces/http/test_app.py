@@ -39,16 +39,13 @@ def client(running: Served) -> TestClient:
 def test_a_question_is_planned_asked_and_asked_again(running: Served, client: TestClient) -> None:
     """The answer leaves at its time, with its certificate; again it is free and at once; it is in the history."""
     ann = bearer(running, "analyst")
-    for epsilon in ("1/10", "1/5", "2/5", "3/5", "4/5"):  # a busy machine may take longer than there is time for
-        asked = {"question": COUNT, "epsilon": epsilon}
-        plan = client.post("/v1/plans", json=asked, headers=ann).json()
-        assert (plan["step"], plan["cost"]["exact"]["epsilon"]) == (STEP, epsilon)
-        begun = monotonic()
-        reply = client.post("/v1/answers", json=asked, headers=ann)
-        assert monotonic() - begun >= STEP
-        if reply.status_code == 200:
-            break
-        assert (reply.status_code, reply.json()["code"]) == (500, "question_failed")
+    asked = {"question": COUNT, "epsilon": "1/10"}
+    plan = client.post("/v1/plans", json=asked, headers=ann).json()
+    assert (plan["step"], plan["cost"]["exact"]["epsilon"]) == (STEP, "1/10")
+    begun = monotonic()
+    reply = client.post("/v1/answers", json=asked, headers=ann)
+    assert monotonic() - begun >= STEP
+    assert reply.status_code == 200, reply.text
     first = Answer.from_json(reply.json())
     key = PublicKey.read(client.get("/v1/key").text)
     again = client.post("/v1/answers", json=asked, headers={**ann, "Prefer": "respond-async"})

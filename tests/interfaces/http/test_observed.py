@@ -223,18 +223,15 @@ def test_the_ledger_s_errors_are_counted_and_make_the_server_not_ready(
 
 
 def test_metrics_are_the_same_with_and_without_a_person(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The same requests of tables that differ by one: the same numbers. A busy machine may prevent an answer."""
-    for _ in range(5):
-        with ExitStack() as stack:
-            pair = [
-                stack.enter_context(served_in_threads(tmp_path_factory.mktemp("d"), rows=rows, rare=CANARY))
-                for rows in (100, 101)
-            ]
-            for each in pair:
-                ask_around(each)
-            found = [shown(each.service) for each in pair]
-        if not any('discreet_questions_total{outcome="failed"}' in each for each in found):
-            break
+    """The same requests of tables that differ by one: the same numbers."""
+    with ExitStack() as stack:
+        pair = [
+            stack.enter_context(served_in_threads(tmp_path_factory.mktemp("d"), rows=rows, rare=CANARY))
+            for rows in (100, 101)
+        ]
+        for each in pair:
+            ask_around(each)
+        found = [shown(each.service) for each in pair]
     assert found[0] == found[1]
     assert found[0]['discreet_questions_total{outcome="answered"}'] == 1
 
