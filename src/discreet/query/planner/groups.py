@@ -53,7 +53,7 @@ def public_keys(draft: Draft) -> Draft:
 
     Every public key is answered, so an answer's groups say nothing about anybody. If one key's values aren't public,
     the groups present in the data are selected privately; the other keys' lists still hold. Where no row can be meant,
-    no group is present.
+    or a list is empty, no group is present, and nothing is measured.
 
     Raises:
         DeltaRequired: groups must be selected and no δ is offered.
@@ -62,6 +62,9 @@ def public_keys(draft: Draft) -> Draft:
     """
     source = draft.question.source
     keys = tuple(ir.Key(name=name, expr=expr, values=reached(source, expr)) for name, expr in draft.question.keys)
+    together = _together(source, keys)
+    if any(key.values == () for key in keys) or any(not each.values for each in together):
+        draft = replace(draft, without_rows=draft.without_rows or "public tables hold no row that the question keeps")
     if draft.without_rows:
         keys = tuple(replace(key, values=key.values or ()) for key in keys)
     unlisted = [key.name for key in keys if key.values is None]
@@ -80,7 +83,7 @@ def public_keys(draft: Draft) -> Draft:
             f"the public keys multiply to {groups:,} groups; at most {most:,} are answered with this many aggregates",
             hint="group by fewer or coarser keys",
         )
-    return replace(draft, keys=keys, together=_together(source, keys))
+    return replace(draft, keys=keys, together=together)
 
 
 def _too_many(draft: Draft) -> str:
