@@ -305,6 +305,42 @@ def check_strategy(options: Options, question: ir.Question) -> None:
             )
 
 
+def check_averages(options: Options, question: ir.Question) -> None:
+    """Refuse AVG where the clause would make it something else: there it is the average of each unit's own average.
+
+    Source: BigQuery's page "Differentially private aggregate functions", AVG.
+
+    Raises:
+        Unsupported: a unit may have several rows in a group.
+    """
+    owner = ir.owner_of(question.source)
+    averages = any(one.statistic is ir.Statistic.AVG for one in question.aggregates)
+    if not averages or owner is None or owner.unit.is_row or _has_one_row_per_group(question, owner.unit):
+        return
+    raise Unsupported(
+        "under this clause AVG is the average of each unit's own average, and here it is over rows",
+        hint="average each unit's rows in a subquery, grouped by the unit's id and the same keys, then average these; "
+        "or leave the clause out, and offer epsilon beside the question",
+        place=options.place,
+    )
+
+
+def _has_one_row_per_group(question: ir.Question, unit: Unit) -> bool:
+    """Whether a unit has at most one row in each group: of all rows, or of those that a subquery makes of its keys."""
+    relation = question.source
+    if ir.has_one_row(relation):
+        return True
+    while isinstance(relation, ir.Where):
+        relation = relation.source
+    if not isinstance(relation, ir.PerUnit):
+        return False
+    grouped = {key.name for _, key in question.keys if isinstance(key, ir.Column) and key.table == relation.alias}
+    return all(
+        name in grouped or (isinstance(expr, ir.Column) and expr.name.casefold() == str(unit.column).casefold())
+        for name, expr in relation.keys
+    )
+
+
 def _is_declared(path: tuple[str, ...], scope: Scope, unit: Unit) -> bool:
     """Whether a name means the unit's id; a table that has none is linked to it, and then its name will do."""
     if len(path) == 1 and path[0].casefold() == str(unit.column).casefold():

@@ -30,7 +30,7 @@ from discreet.query.sql.group_and_order import (
     position_of,
     released_type,
 )
-from discreet.query.sql.options_clause import check_strategy, check_unit_column
+from discreet.query.sql.options_clause import check_averages, check_strategy, check_unit_column
 from discreet.query.sql.parsing import parse
 from discreet.query.sql.question_text import spelled
 from discreet.query.sql.refusals import refused_clause
@@ -95,6 +95,7 @@ def question(sql: str, tables: Sequence[Table], dialect: str = "duckdb", schema:
         found = inlined(found)
         if statement.options.place is not None:
             check_strategy(statement.options, found)
+            check_averages(statement.options, found)
         check_meaning(found)
         if statement.unread is not None:
             raise statement.unread
