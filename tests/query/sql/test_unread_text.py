@@ -47,6 +47,7 @@ MEANT = (
         "SELECT COUNT(*) AS n FROM people WHERE seen >= TIMESTAMP '2024-01-01 00:00:00' FETCH FIRST 3 ROWS ONLY",
     ),
     ("postgres", "SELECT COUNT(*) AS n FROM people WHERE CAST(joined AS timestamp without time zone) IS NOT NULL"),
+    ("duckdb", "SELECT COUNT(*) AS n FROM people WHERE (CAST(age AS VARCHAR(3))) IS NOT NULL"),
     ("mysql", "SELECT SUM(age --3\n) FROM people"),
     ("mysql", "SELECT COUNT(*) FROM people -- of them\n# all"),
 )

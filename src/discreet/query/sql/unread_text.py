@@ -307,6 +307,8 @@ class _Traces:
             return True
         if kind == "STRING":
             return any(_take(self._forms, form) for form in _forms(token.text, grammar)) or self._is_unit(word)
+        if kind == "NUMBER" and type(grammar).__name__ == "DuckDB" and self._is_in_type(token):
+            return True  # there the length of a VARCHAR has no effect, and the parser leaves it out
         if kind == "NUMBER":
             return _take(self._numbers, token.text) or _take(self._forms, _day(token.text))
         if kind == "IDENTIFIER":
@@ -315,7 +317,11 @@ class _Traces:
 
     def _is_of_type(self, token: Token, word: str) -> bool:
         """Whether a word goes on with the name of a type."""
-        return word in _OF_TYPES and any(start < token.start <= end for start, end in self._spans.items())
+        return word in _OF_TYPES and self._is_in_type(token)
+
+    def _is_in_type(self, token: Token) -> bool:
+        """Whether a token stands in a type, behind its first word."""
+        return any(start < token.start <= end for start, end in self._spans.items())
 
     def _is_unit(self, word: str) -> bool:
         """Whether a word is the name of a unit or of a part of a date that the tree has, perhaps in full."""
