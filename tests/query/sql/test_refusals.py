@@ -203,3 +203,26 @@ def test_refusals_name_what_was_written(sql: str, word: str) -> None:
     with pytest.raises(QueryError) as caught:
         question(sql, TABLES, "postgres")
     assert word in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "message"),
+    [
+        ("duckdb", "SELECT COUNT(*) FROM people TABLESAMPLE 10 PERCENT", "TABLESAMPLE can't be used in FROM"),
+        ("tsql", "SELECT COUNT(*) FROM people WITH (NOLOCK)", "NOLOCK"),
+        ("postgres", "SELECT COUNT(*) FROM ONLY people", "ONLY can't be used in FROM"),
+        ("mysql", "SELECT COUNT(*) FROM people USE INDEX (x)", "USE INDEX"),
+        ("duckdb", "SELECT ANY_VALUE(age) FROM people", "ANY_VALUE isn't among the aggregates"),
+        ("duckdb", "SELECT COUNT(*) FROM people WHERE sex = ‘Male’", "straight quotes"),
+        (
+            "duckdb",
+            "SELECT 1 FROM (SELECT LAG(day IGNORE NULLS) OVER (PARTITION BY person_id ORDER BY day) FROM visits)",
+            "IGNORE NULLS can't be used in LAG",
+        ),
+    ],
+)
+def test_the_part_that_cant_be_used_is_named(dialect: str, sql: str, message: str) -> None:
+    """In the error, or in its hint."""
+    with pytest.raises(QueryError) as caught:
+        question(sql, TABLES, dialect)
+    assert message in str(caught.value)

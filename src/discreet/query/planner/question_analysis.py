@@ -257,6 +257,8 @@ def why_no_rows(question: ir.Question) -> str:
     found = contradiction(question.source)
     if found is None:
         return "LIMIT 0 shows no row" if question.limit == 0 else ""
+    if any(ir.is_null(part) for part in found):
+        return "nothing equals NULL, nor differs from it, so no row is kept (IS NULL was meant, perhaps)"
     shown = " AND ".join(map(_shown, found))
     return f"no row can have {shown}" if len(found) == 1 else f"no row can have all of {shown}"
 
@@ -269,7 +271,7 @@ def warnings_of(drafts: Sequence[Draft]) -> tuple[str, ...]:
     """
     draft = drafts[0]
     said = []
-    if draft.without_rows:
+    if all(each.without_rows for each in drafts):
         said.append(
             f"{draft.without_rows[0].upper()}{draft.without_rows[1:]}: the answer follows from what is declared, "
             "exactly and free of charge"

@@ -11,6 +11,7 @@ from discreet.query.ir import call, column_type, conjunction, conjuncts, narrowe
 from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.conversions import as_condition
 from discreet.query.sql.joins import Rows, SemiJoins, gathered, looks_inside, one_sided, parts_of_and
+from discreet.query.sql.refusals import refused_table_part
 from discreet.query.sql.scopes import (
     Common,
     CommonTable,
@@ -125,8 +126,9 @@ class _From:
             raise UnknownTable("a table has at most three names, with points between", hint=meant("", known))
         if type(node.this).__name__ != "Identifier":
             raise Unsupported("FROM takes a table, not a function", hint=meant("", known))
-        if any(value and part not in {"this", "alias", "db", "catalog"} for part, value in node.args.items()):
-            raise Unsupported("FROM takes the name of a table, and an alias")
+        for part, value in node.args.items():
+            if value and part not in {"this", "alias", "db", "catalog"}:
+                raise refused_table_part(part)
         name, schema = node.name.casefold(), schema_of(node)
         if name in self._common and not schema:
             return self._item(node, node.alias or node.name, self._used(self._common[name]))

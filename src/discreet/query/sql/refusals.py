@@ -176,6 +176,17 @@ CLAUSES = {
 }
 """What a question would call the clauses that are refused in it or in its subqueries, and the way around each."""
 
+_TABLE_PARTS = {
+    "hints": ("a hint, such as WITH (NOLOCK) or USE INDEX,", "leave it out"),
+    "only": ("ONLY", "leave it out"),
+    "pivots": CLAUSES["pivots"],
+    "sample": ("TABLESAMPLE", CLAUSES["sample"][1]),
+    "version": ("an earlier state of a table", "tables are asked as they were admitted"),
+}
+"""What a question would call what may stand beside the name of a table, and the way around it."""
+
+_OF_PLACES = {"LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE"}
+
 _LABEL = re.compile(r"(|the \w+ of )((?!CAST )[A-Z_]{2,}(?: WHEN)?)\b")
 
 _LONGEST = 40
@@ -194,6 +205,8 @@ def refusal(node: exp.Expression) -> QueryError:
             "* would release the rows themselves", hint="name what to count or add up: COUNT(*), AVG(x)"
         )
     called = said(node)
+    if name == "IgnoreNulls" and said(node.this):
+        return _refused_nulls(said(node.this))
     what, hint = _NODES.get(name, ("", ""))
     if what and not (called and re.search("[A-Z]{3}", what) and called not in what):
         return Unsupported(f"{what} can't be used in a question", hint=hint)
@@ -206,6 +219,13 @@ def refusal(node: exp.Expression) -> QueryError:
     return Unsupported("this can't be used in a question", hint=_OFFERED)
 
 
+def _refused_nulls(called: str) -> QueryError:
+    """The error for IGNORE NULLS, which some aggregates have without saying so."""
+    if called in _OF_PLACES:
+        return Unsupported(f"IGNORE NULLS can't be used in {called}", hint="WHERE x IS NOT NULL in a subquery")
+    return Unsupported(f"{called} isn't among the aggregates that discreet computes", hint=_AGGREGATES)
+
+
 def refused_clause(part: str, where: str) -> QueryError:
     """The error for a clause of a SELECT.
 
@@ -215,6 +235,18 @@ def refused_clause(part: str, where: str) -> QueryError:
     """
     what, hint = CLAUSES.get(part, ("this clause", "leave it out"))
     return Unsupported(f"{what} can't be used in {where}", hint=hint)
+
+
+def refused_table_part(part: str) -> QueryError:
+    """The error for what stands beside the name of a table in FROM.
+
+    Args:
+        part: what the parser calls it.
+    """
+    what, hint = _TABLE_PARTS.get(part, ("", ""))
+    return Unsupported(
+        f"{what} can't be used in FROM" if what else "FROM takes the name of a table, and an alias", hint=hint
+    )
 
 
 def said(node: exp.Expression) -> str:

@@ -36,6 +36,9 @@ def check_alias(text: str, alias: exp.Expression | None) -> None:
         raise SqlSyntax(f"something is missing or wrong at {alias.name!r}", place=place_of(text, alias))
 
 
+_TYPOGRAPHIC = set("‘’“”„«»")
+"""Quotes that word processors put in the place of straight ones."""
+
 MOST_SHOWN = 70
 """How much of a text is repeated in a hint."""
 
@@ -308,6 +311,8 @@ class Scope:
         names = [column.name for item in items for column in item.columns.values()]
         where = f"{items[0].called!r} has no" if len(items) == 1 else "no table here has a"
         hint = column_meant(node.name, names)
+        if _TYPOGRAPHIC & set(node.name):
+            hint = "a text stands in straight quotes, as in 'text'"
         if node.this.args.get("quoted"):
             hint = f"a text stands in single quotes, as in '{node.name[:MOST_SHOWN]}'; {hint}"
         return UnknownColumn(f"{where} column {node.name!r}", hint=hint, place=place)
