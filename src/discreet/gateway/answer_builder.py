@@ -40,8 +40,6 @@ from discreet.tables import MOST_PLACES, Kind
 if TYPE_CHECKING:
     from discreet.ledger import Signing, Stored
 
-_COUNTS = {ir.Statistic.COUNT, ir.Statistic.UNITS, ir.Statistic.DISTINCT}
-
 _FIRST, _LAST = int(ordinal(datetime.min)), int(ordinal(datetime.max))  # noqa: DTZ901 — timestamps have no zone
 """In microseconds: rounded outwards to a float, an end may lie beyond the calendar by a few."""
 
@@ -143,7 +141,7 @@ def _digits(question: ir.Question, columns: ir.Places) -> dict[str, int | None]:
         for each in question.aggregates
         if each.argument is not None and each.statistic in {ir.Statistic.SUM, ir.Statistic.QUANTILE}
     }
-    return sums | {each.name: 0 for each in question.aggregates if each.statistic in _COUNTS}
+    return sums | {each.name: 0 for each in question.aggregates if each.statistic in ir.COUNTS}
 
 
 def _places(expr: ir.Expr, columns: ir.Places, digits: Mapping[str, int | None]) -> int | None:

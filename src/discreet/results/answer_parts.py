@@ -386,10 +386,11 @@ class CutOff(Generic[_Words]):
         limits: those in force; in words, where the answer was read from JSON.
 
     Examples:
-        >>> print(CutOff(0.07, 0.06, None, "5 rows"))
-        limits (5 rows) cut off 7.0% of what is seen, at least 6.0% of all; few units with very many rows wouldn't show
+        >>> print(CutOff(0.07, 0.06, None, "5 rows"))  # doctest: +NORMALIZE_WHITESPACE
+        limits (5 rows) cut off 7.0% of what is seen, at least 6.0% of all;
+        a few units with very many rows wouldn't show
         >>> print(CutOff(0.0, 0.0, None, "24 rows"))
-        limits (24 rows) cut off nothing that shows; few units with very many rows wouldn't show
+        limits (24 rows) cut off nothing that shows; a few units with very many rows wouldn't show
         >>> print(CutOff(0.01, 0.004, 0.071, "24 rows"))
         limits (24 rows) cut off 0.4% to 7.1% of the rows
     """
@@ -407,7 +408,7 @@ class CutOff(Generic[_Words]):
         least, seen = _percent_below(self.least), _percent_below(self.share)
         shown = f"{seen} of what is seen" if seen else "nothing that shows"
         shown += f", at least {least} of all" if least else ""
-        return f"{said} {shown}; few units with very many rows wouldn't show"
+        return f"{said} {shown}; a few units with very many rows wouldn't show"
 
 
 def _percent_below(share: float) -> str:
@@ -436,7 +437,7 @@ class Moved(Generic[_Words]):
 
     Examples:
         >>> print(Moved("visits.paid", "[0, 100]", share=0.031, far=0.002, margin=0.004))
-        bounds of visits.paid ([0, 100]) move values of 2.7% to 3.5% of the units, of at most 0.6% by more than their width; few units with very large values wouldn't show
+        bounds of visits.paid ([0, 100]) move values of 2.7% to 3.5% of the units, of at most 0.6% by more than their width; a few units with very large values wouldn't show
     """  # noqa: E501 — one line as it is printed
 
     column: str
@@ -450,7 +451,7 @@ class Moved(Generic[_Words]):
         some, far = (_range(each - self.margin, each + self.margin) for each in (self.share, self.far))
         return (
             f"bounds of {self.column} ({self.bounds}) move values of {some} of the units, of {far} by more than their "
-            "width; few units with very large values wouldn't show"
+            "width; a few units with very large values wouldn't show"
         )
 
 

@@ -55,10 +55,10 @@ def size(plan: Level, name: str) -> float:
     return float(mechanism.sigma) * 0.55 if hasattr(mechanism, "sigma") else float(mechanism.scale)
 
 
-def rows(plan: Level) -> dict[str, int]:
-    """The exact numbers of a group of 400 rows: of what is counted 400, of what is added up from its middle 0."""
+def rows(plan: Level, number: int = 400) -> dict[str, int]:
+    """The exact numbers of a group of so many rows: of what is counted that, of what is added up from its middle 0."""
     return {
-        name: 400 * noise.measure.lo if isinstance(noise.measure, ir.Sum) and noise.measure.lo > 0 else 0
+        name: number * noise.measure.lo if isinstance(noise.measure, ir.Sum) and noise.measure.lo > 0 else 0
         for name, noise in plan.noises.items()
     }
 
@@ -168,6 +168,32 @@ def test_averages_above_a_threshold_hold(scales: int, offer: dict[str, Any]) -> 
     assert coverage(plan, exact, draws) >= 0.94
     if scales > 1:
         assert coverage(plan, exact, draws, knows=False) < 0.9
+
+
+@pytest.mark.parametrize("offer", [{"epsilon": "0.5"}, {"rho": "0.1"}], ids=["laplace", "gaussian"])
+@pytest.mark.parametrize("scales", [-1, 1, 3])
+@pytest.mark.parametrize("exact", [3, 60])
+def test_groups_that_a_threshold_and_having_select_hold(scales: int, exact: int, offer: dict[str, Any]) -> None:
+    """Of private keys: whichever of both ends is the higher one, and however few are in the group."""
+
+    def private(end: int) -> Level:
+        asked = question(
+            f"SELECT code, COUNT(*) AS n, AVG(age) AS a FROM people GROUP BY code HAVING n >= {end}", TABLES
+        )
+        return make_plan(asked, Request.of(delta="0.05", **offer), DATASET).levels[0]
+
+    first = private(1)
+    selector, threshold = first.draft.selector, first.draft.threshold
+    assert selector is not None
+    assert threshold is not None
+    end = round(exact + scales * size(first, selector))
+    plan = private(end)
+    numbers = rows(plan, exact)
+    draws = drawn(plan, numbers, lambda found: found[selector] >= max(end, threshold.value))
+    if len(draws) >= 400:
+        assert coverage(plan, numbers, draws) >= 0.94
+    else:
+        assert threshold.value > exact + 3 * size(first, selector)
 
 
 @OFFERS

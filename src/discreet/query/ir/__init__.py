@@ -71,6 +71,7 @@ from discreet.query.ir.functions.arithmetic import MOST_DIGITS, is_exact
 from discreet.query.ir.functions.text import BYTES_OF_CHARACTER
 from discreet.query.ir.joins import Name, equal_columns, is_unique, joined_on, makes_pairs, name_of
 from discreet.query.ir.questions import (
+    COUNTS,
     MARK,
     MOST_GROUPING_SETS,
     Aggregate,
@@ -113,6 +114,7 @@ from discreet.query.ir.relations import (
 __all__ = [
     "BYTES_OF_CHARACTER",
     "CALL",
+    "COUNTS",
     "EXACT",
     "FUNCTIONS",
     "MARK",

@@ -75,6 +75,10 @@ class Statistic(StrEnum):
     CORR = "corr"
 
 
+COUNTS = frozenset({Statistic.COUNT, Statistic.UNITS, Statistic.DISTINCT})
+"""Those that count, and so are never NULL."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate:
     """One aggregate of a question.

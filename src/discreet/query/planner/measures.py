@@ -54,8 +54,6 @@ _SMALLEST = Fraction(1, 2**400)
 _STEPS = 2_000
 """For each argument by itself, so that it doesn't matter beside which others it stands: about a millisecond."""
 
-_COUNTS = {ir.Statistic.COUNT, ir.Statistic.UNITS, ir.Statistic.DISTINCT}
-
 _WIDE = 100
 """In ranges so wide whole numbers are added up as such, about a middle that is rounded down: errors grow by a
 hundredth at the most. In narrower ones they are put on the grid of real numbers: of a sum that only an average is made
@@ -234,7 +232,7 @@ def measures(draft: Draft) -> Draft:
         return replace(
             draft,
             estimators=tuple(
-                (one.name, OfNoRows(is_count=one.statistic in _COUNTS)) for one in draft.question.aggregates
+                (one.name, OfNoRows(is_count=one.statistic in ir.COUNTS)) for one in draft.question.aggregates
             ),
         )
     collector = MeasureCollector(draft)
@@ -326,7 +324,7 @@ def _known(aggregate: ir.Aggregate) -> OfNoRows | None:
     """
     statistic, value = aggregate.statistic, aggregate.argument
     if any(each is not None and is_always_null(each, Trial(_STEPS)) for each in (value, aggregate.other)):
-        return OfNoRows(is_count=statistic in _COUNTS)
+        return OfNoRows(is_count=statistic in ir.COUNTS)
     is_zero = value is not None and statistic is ir.Statistic.SUM and is_always_zero(value, Trial(_STEPS))
     return OfNoRows(is_count=True) if is_zero else None
 
