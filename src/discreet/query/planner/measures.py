@@ -54,10 +54,10 @@ _SMALLEST = Fraction(1, 2**400)
 _STEPS = 2_000
 """For each argument by itself, so that it doesn't matter beside which others it stands: about a millisecond."""
 
-_WIDE = 100
-"""In ranges so wide whole numbers are added up as such, about a middle that is rounded down: errors grow by a
-hundredth at the most. In narrower ones they are put on the grid of real numbers: of a sum that only an average is made
-of, nobody needs that it be whole, and noise in whole steps would reach half a step farther than need be."""
+_WIDE = 64
+"""In ranges so wide whole numbers are added up as such, about a middle that is rounded down: errors grow by one part in
+64 at the most. In narrower ones they are put on the grid of real numbers: of a sum that only an average is made of,
+nobody needs that it be whole, and noise in whole steps would reach half a step farther than need be."""
 
 _EXACT = 2**52
 """Below, halves of whole numbers are floats."""
