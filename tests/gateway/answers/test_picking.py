@@ -27,7 +27,7 @@ from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES
 
 SURE = 1 - Fraction(1, 10**11)
-DRAWS = 250_000
+BATCH, BATCHES = 50_000, 6
 MOST = 600
 """Draws that show a group, of which the intervals are looked at."""
 
@@ -71,9 +71,14 @@ def drawn(plan: Level, exact: dict[str, int], having: Callable[[dict[str, Any]],
         exact: what is counted and added up.
         having: the same as the question's, of arrays, to leave out at once what isn't shown.
     """
-    numbers = {name: np.array(plan.noises[name].mechanism.release([exact[name]] * DRAWS)) for name in plan.noises}
-    places = np.flatnonzero(having(numbers))[:MOST]
-    return [{name: int(values[place]) for name, values in numbers.items()} for place in places]
+    found: list[dict[str, int]] = []
+    for _ in range(BATCHES):
+        numbers = {name: np.array(plan.noises[name].mechanism.release([exact[name]] * BATCH)) for name in plan.noises}
+        places = np.flatnonzero(having(numbers))
+        found += [{name: int(values[place]) for name, values in numbers.items()} for place in places]
+        if len(found) >= MOST:
+            break
+    return found[:MOST]
 
 
 def coverage(plan: Level, exact: dict[str, int], draws: list[dict[str, int]], *, knows: bool = True) -> Fraction:
@@ -140,15 +145,16 @@ def test_a_count_below_a_threshold_holds(scales: int, offer: dict[str, Any], *, 
 
 @OFFERS
 def test_conditions_on_two_numbers_hold(offer: dict[str, Any]) -> None:
-    """Each of two counts 2 scales above the truth: shown in half a per cent of the draws."""
+    """Each of two counts far above the truth: shown in a quarter to half a per cent of the draws."""
     outputs = "COUNT(*) AS n, COUNT(married) AS m, 100.0 * COUNT(*) / NULLIF(COUNT(married), 0) AS r"
     first = level(outputs, "n > 400 AND m > 300", **offer)
-    ends = [round(exact + 2 * size(first, name)) for name, exact in (("m0", 400), ("m1", 300))]
+    scales = 2 if "epsilon" in offer else 3
+    ends = [round(exact + scales * size(first, name)) for name, exact in (("m0", 400), ("m1", 300))]
     plan = level(outputs, f"n > {ends[0]} AND m > {ends[1]}", **offer)
     exact = {"m0": 400, "m1": 300}
     draws = drawn(plan, exact, lambda numbers: (numbers["m0"] > ends[0]) & (numbers["m1"] > ends[1]))
     assert coverage(plan, exact, draws) >= 0.94
-    assert coverage(plan, exact, draws, knows=False) < 0.9
+    assert coverage(plan, exact, draws, knows=False) < 0.94
 
 
 @OFFERS
@@ -190,10 +196,7 @@ def test_groups_that_a_threshold_and_having_select_hold(scales: int, exact: int,
     plan = private(end)
     numbers = rows(plan, exact)
     draws = drawn(plan, numbers, lambda found: found[selector] >= max(end, threshold.value))
-    if len(draws) >= 400:
-        assert coverage(plan, numbers, draws) >= 0.94
-    else:
-        assert threshold.value > exact + 3 * size(first, selector)
+    assert coverage(plan, numbers, draws) >= 0.94
 
 
 @OFFERS

@@ -308,6 +308,7 @@ def log_rest(log_part: float) -> float:
     return log1p(-exp(log_part))
 
 
+@lru_cache(maxsize=1 << 16)  # the same few are asked for again in each group
 def _log_gaussian_tail(sigma: float, least: int) -> tuple[float, float]:
     """Bounds on ln Pr[noise ≥ least], for `least` above 0.
 
