@@ -68,9 +68,8 @@ def risk(  # noqa: PLR0913 — each is an option of the command
         fraction = _fraction(sampled)
         table = read(source, unit=whose, missing=missing.policy)
         known, hidden, naming = (tables.names(each) for each in (quasi_identifying, sensitive, identifying))
-        naming = naming and list(table.identifying(naming))
-        said = {"--unit": whose, "--quasi-identifying": known, "--sensitive": hidden, "--identifying": naming}
-        tables.check(said, [*table.names, *(whose or ())])
+        roles = {"--quasi-identifying": known, "--sensitive": hidden, "--identifying": table.identifying(naming or ())}
+        tables.check({"--unit": whose, **roles}, [*table.names, *(whose or ())])
         report = assess(
             table,
             quasi_identifiers=known,

@@ -195,10 +195,7 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
         unit=unit,
         missing=missing,
     )
-    records = everything.only([*roles.quasi_identifiers, *roles.sensitive])
-    records, silent = _speaking(records, roles.quasi_identifiers)
-    if population is None:  # in which dates might be spelled otherwise, so that nobody would be found
-        records, _ = dated(records, roles.quasi_identifiers)
+    records = _counted(everything, roles, spelled=population is not None)
     register = register_of(population, roles.quasi_identifiers, records)
     tables = _tables(records, roles, register)
     first = tables[0]
@@ -211,7 +208,7 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
     estimate = None if sampling_fraction is None else estimated(sample_of(first.classes), sampling_fraction)
     return RiskReport(
         rows=everything.rows,
-        silent=silent,
+        silent=everything.rows - records.rows,
         units=records.counted,
         unit=() if records.units is None else records.units.names,
         repeated=() if unit is not None else repeated(everything, roles.identifying),
@@ -289,17 +286,22 @@ def _read(  # noqa: PLR0913 — a table, and the roles of its columns
     return records, roles
 
 
-def _speaking(records: Records, quasi_identifiers: Sequence[str]) -> tuple[Records, int]:
-    """The rows that say something in their quasi-identifiers, and how many don't; all rows if none does."""
-    columns = [records.column(name) for name in quasi_identifiers]
+def _counted(everything: Records, roles: _Roles, *, spelled: bool) -> Records:
+    """What is counted: the rows that say something in their quasi-identifiers, all of them if none does.
+
+    Args:
+        everything: the table.
+        roles: of its columns.
+        spelled: whether dates stay as they are spelled, as in a population, where otherwise nobody would be found.
+    """
+    records = everything.only([*roles.quasi_identifiers, *roles.sensitive])
+    columns = [records.column(name) for name in roles.quasi_identifiers]
     stars = [are_stars(column) for column in columns]
-    if not all(each.any() for each in stars):
-        return records, 0
-    silent = np.logical_and.reduce([each[column.codes] for each, column in zip(stars, columns, strict=True)])
-    number = int(silent.sum())
-    if number in {0, records.rows}:
-        return records, 0
-    return records.take(np.flatnonzero(~silent)), number
+    if all(each.any() for each in stars):
+        silent = np.logical_and.reduce([each[column.codes] for each, column in zip(stars, columns, strict=True)])
+        if not silent.all():
+            records = records.take(np.flatnonzero(~silent))
+    return records if spelled else dated(records, roles.quasi_identifiers)[0]
 
 
 def _surely_known(records: Records, roles: _Roles) -> SurelyKnown | None:
