@@ -298,10 +298,13 @@ def test_whose_rows_are_is_seen_in_every_type() -> None:
             "k4": pa.array(rng.random(1_200) < 0.5),
             "k5": pa.nulls(1_200, pa.int64()),
             "k6": pa.array(rng.random(1_200)),
+            "k7": pa.array(whose * 1.0, mask=np.arange(1_200) < 5),
         }
     )
     parts = pa.concat_tables([table.slice(start, 400) for start in (0, 400, 800)])
     for peek in (True, False):
         profile = profile_table(Source(kind="memory", location="t"), peek=peek, data={"t": parts})[1]
         found = () if profile is None else profile.candidates
-        assert [(each.column, each.values, each.rows) for each in found] == ([("k1", 300, 1_195)] if peek else [])
+        assert [(each.column, each.values, each.rows) for each in found] == (
+            [("k1", 300, 1_195), ("k7", 300, 1_195)] if peek else []
+        )

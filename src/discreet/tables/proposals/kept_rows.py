@@ -21,8 +21,9 @@ _CELLS = 20_000_000
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Coded:
-    """A column as `unit_candidates` looks at it; the arguments are those of its protocol."""
+    """A column as `unit_candidates` looks at it, and of which kind its values are; the rest are its protocol's."""
 
+    kind: Kind
     codes: Codes
     size: int
     has_missing: bool
@@ -75,7 +76,7 @@ class KeptRows:
         coded = {
             column.name: _coded(parts, column.kind, source) for column, parts in zip(columns, self._parts, strict=True)
         }
-        return unit_candidates(coded, {column.name: column.kind for column in columns})
+        return unit_candidates(coded, {name: each.kind for name, each in coded.items()})
 
 
 def _coded(parts: Sequence[pa.Array], kind: Kind, source: Source) -> _Coded:
@@ -92,4 +93,6 @@ def _coded(parts: Sequence[pa.Array], kind: Kind, source: Source) -> _Coded:
     size = int(places.max()) + 1 if len(places) else 0
     rows = np.concatenate([np.asarray(pc.fill_null(each.indices, len(places))) for each in whole.chunks])
     has_missing = whole.null_count > 0
-    return _Coded(codes=np.append(places, size)[rows], size=size + has_missing, has_missing=has_missing)
+    if kind is Kind.REAL and meant is None and pc.all(pc.equal(listed, pc.floor(listed))).as_py():
+        kind = Kind.INTEGER  # a library made room for a missing number
+    return _Coded(kind=kind, codes=np.append(places, size)[rows], size=size + has_missing, has_missing=has_missing)
