@@ -54,8 +54,10 @@ _TRIED, _ASKED = 50, 100
 """Of a wide table so many columns are tried, those with most values, on so many others, which are spread evenly."""
 _COMPARED = 20
 """So many facts are compared with each other."""
-_LOOKED_AT, _PAIR_ROWS, _NUMBERS = 20_000_000, 50_000, 20
-"""For pairs of columns so many cells are looked at; of each pair about so many rows; one of both has so many values."""
+_PAIRED, _LOOKED_AT = 100, 20_000_000
+"""So many pairs of columns are tried, and fewer of a table in which these would have more rows than this in all."""
+_PAIR_ROWS, _NUMBERS = 50_000, 20
+"""Of each pair about so many rows are looked at; one of both columns has so many values."""
 _TOGETHER = 1.1
 """Rows of a value stand together if they make at most so many runs a value."""
 
@@ -193,7 +195,7 @@ def _in_pairs(
     """Two columns that are a candidate together: the finest pair, as facts of people tell fewer apart."""
     fitting = [name for name in columns if kinds[name] in {Kind.INTEGER, Kind.TEXT} and columns[name].size > 1]
     fitting.sort(key=lambda name: -columns[name].size)
-    left = _LOOKED_AT // max(columns[fitting[0]].rows, 1) if fitting else 0
+    left = min(_PAIRED, _LOOKED_AT // max(columns[fitting[0]].rows, 1)) if fitting else 0
     found: list[UnitCandidate] = []
     for one, other in combinations(fitting, 2):
         sizes = columns[one].size, columns[other].size
