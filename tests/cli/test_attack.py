@@ -318,3 +318,35 @@ def test_what_risk_proposes_next_can_be_run(run: Any, visits: Path) -> None:
     result = run(*split(command)[1:])
     assert result.exit_code == 0, result.output
     assert "counted   units of patient_id" in result.stdout
+
+
+def test_a_release_is_judged_beside_its_original(here: Path, run: Any) -> None:
+    """A copy with noise in one column: the three names that the law has, their risks, and what is wrongly said."""
+    rows = [f"{20 + 7 * i % 61},{900 + 37 * i},{'abcdefg'[i * i % 7]},{i % 2}" for i in range(120)]
+    files = {
+        "original": rows,
+        "release": [f"{row.split(',')[0]},{int(row.split(',')[1]) + 3},{','.join(row.split(',')[2:])}" for row in rows],
+        "control": [f"{21 + 5 * i % 61},{911 + 41 * i},{'gfedcba'[i * 3 % 7]},{i % 3 % 2}" for i in range(120)],
+    }
+    for name, lines in files.items():
+        (here / f"{name}.csv").write_text("\n".join(["age,pay,zone,sex", *lines]) + "\n", encoding="utf-8")
+    said = ("release.csv", "--original", "original.csv", "--control", "control.csv")
+    for name in ("singling-out", "linkability", "inference"):
+        found = json.loads(run("attack", name, *said, "--format", "json").stdout)
+        assert max(each["risk"] or 0 for each in found["results"]) > 0.5
+        shown = run("attack", name, *said)
+        assert shown.exit_code == ExitCode.OK, shown.output
+        assert "the same among people who aren't in it" in shown.stdout
+    assert "of zone" in run("attack", "inference", *said, "--sensitive", "zone").stdout
+    listed = run("attack").stdout
+    assert all(name in listed for name in ("linkability", "inference"))
+    for arguments, why in (
+        (("linkability", "release.csv"), "--original FILE --control FILE"),
+        (("singling-out", *said[:3]), "three files"),
+        (("averaging", *said), "isn't tried beside an original"),
+        (("inference", *said, "--against", "raw"), "--against can't be said beside --original"),
+        (("inference", *said[:3], "--control", "original.csv"), "the control is the original"),
+    ):
+        refused = run("attack", *arguments)
+        assert refused.exit_code == ExitCode.REFUSED
+        assert why in " ".join(refused.stderr.split())

@@ -25,6 +25,7 @@ from discreet.attacks.attack_setup import (
     Terms,
     set_up,
 )
+from discreet.attacks.rows.release_risks import RISKS
 from discreet.errors import Hint, InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable
 
@@ -262,6 +263,11 @@ def named(name: str) -> NamedAttack:
         InvalidArgument: there is none of that name.
     """
     found = NAMED.get(name.replace("_", "-"))
+    if found is None and name in RISKS:
+        raise InvalidArgument(
+            f"{name} is tried on a release beside its original, and beside people who aren't in it",
+            hint=Hint(f'risks("{name}", release, original, control)', cli="--original FILE --control FILE"),
+        )
     if found is None:
         raise InvalidArgument(f"there is no attack {name!r}", hint=f"one of {', '.join(NAMED)}")
     return found

@@ -21,6 +21,7 @@ from discreet.printable import printable
 
 if TYPE_CHECKING:
     from discreet.attacks.attack_result import AttackResult
+    from discreet.attacks.rows import RiskResult
     from discreet.cli.attack_run import Known
 
 _SHOWN = 5
@@ -58,6 +59,13 @@ Truth: TypeAlias = Annotated[
 Who: TypeAlias = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="With --auxiliary: its column that names people.")
 ]
+Original: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="FILE is a release that anybody made: the rows it was made of. With --control."),
+]
+Control: TypeAlias = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="With --original: other people, whom the release wasn't made of.")
+]
 K: TypeAlias = Annotated[int, typer.Option(min=1, metavar="COUNT", help="Of the anonymised rows.")]
 Epsilon: TypeAlias = Annotated[str, typer.Option(metavar="NUMBER", help="ε of each answer.")]
 BudgetOption: TypeAlias = Annotated[str, typer.Option("--budget", metavar="NUMBER", help="ε of all answers together.")]
@@ -89,6 +97,8 @@ def attack(  # noqa: PLR0913 — each is an option of the command
     auxiliary: Auxiliary = None,
     truth: Truth = None,
     who: Who = None,
+    original: Original = None,
+    control: Control = None,
     k: K = 5,
     epsilon: Epsilon = "0.1",
     budget: BudgetOption = "10",
@@ -100,25 +110,39 @@ def attack(  # noqa: PLR0913 — each is an option of the command
     """Attack a table as the textbooks do, and see what rows, anonymised rows and private answers give away.
 
     It runs on the custodian's own table, in memory: nothing is charged to the real account. What is printed says
-    things about people in it. Without a file, the people are made up.
+    things about people in it. Without a file, the people are made up. With `--original` and `--control`, singling-out,
+    linkability and inference judge a release that anybody made.
     """
     if name is None:
         _list(format_)
         return
-    from discreet.cli.attack_run import Terms, check_figure, draw, linked, settled, targets, tried
+    from discreet.cli.attack_run import Terms, beside, check_figure, draw, linked, settled, targets, tried
 
     if plot is not None:
         check_figure(plot)
     whose = tables.unit_of(unit, rows_are_people=rows_are_people)
     source = None if file is None else how.source(file)
+    attacked: Sequence[str] = ()
     with working("attacking"), heard():
-        if auxiliary is None:
+        if original is not None or control is not None:
+            others = {
+                "--against": against, "--value": value, "--auxiliary": auxiliary, "--truth": truth, "--who": who,
+                "--unit": unit,
+            }  # fmt: skip
+            beside_it = [
+                None if path is None or file is None else how.source_beside(file, path) for path in (original, control)
+            ]
+            known, results = beside(
+                name, source, *beside_it, on=tables.names(on), sensitive=sensitive, trials=trials,
+                rows_are_people=rows_are_people, unused=[option for option, said in others.items() if said],
+            )  # fmt: skip
+        elif auxiliary is None:
             terms = Terms(k=k, epsilon=epsilon, budget=budget, people=people, trials=trials)
             known = settled(name, source, on=tables.names(on), sensitive=sensitive, value=value, unit=whose)
             attacked = targets(known, tables.names(against))
             results = tried(known, attacked, terms)
         else:
-            attacked, by, kind = (), tables.names(on), tables.names(against)
+            by, kind = tables.names(on), tables.names(against)
             known, results = linked(
                 name, source, None if file is None else how.source_beside(file, auxiliary), by,
                 against=kind, sensitive=sensitive, truth=truth, who=who, unit=whose,
@@ -174,6 +198,7 @@ def heard() -> Iterator[None]:
 def _show(known: Known, results: Sequence[AttackResult]) -> None:
     """Print what was guessed of the table, each result, and a table of all."""
     from discreet.attacks.attack_result import baseline_shown, share_shown
+    from discreet.attacks.rows import RiskResult
 
     warned = next((each.warned for each in results if each.warned), "")
     for line in warned.splitlines():
@@ -188,7 +213,8 @@ def _show(known: Known, results: Sequence[AttackResult]) -> None:
             remark = f" (guessed: {option})" if option in known.guessed else ""
             say(printable(f"{label:<10}{said}{remark}"), 10)
         say()
-    for number, each in enumerate(results):
+    risky = [each for each in results if isinstance(each, RiskResult)]
+    for number, each in enumerate(results if len(risky) < _SHOWN else [_gravest(risky)]):
         if number:
             say()
         different = tuple(dict.fromkeys(each.guesses))
@@ -196,7 +222,17 @@ def _show(known: Known, results: Sequence[AttackResult]) -> None:
         more = len(different) - _SHOWN
         if more > 0:
             say(f"  and {more} more with --format json")
-    if len(results) > 1:
+    if len(results) > 1 and risky:
+        say()
+        show_table(
+            ("against", "tried", "right", "without it", "risk"),
+            [
+                (each.against, f"{each.tried:,}", share_shown(each), baseline_shown(each), each.between)
+                for each in risky
+            ],
+            right=(False, True, True, True, True),
+        )
+    elif len(results) > 1:
         say()
         show_table(
             ("against", "tried", "right", "without it"),
@@ -205,11 +241,16 @@ def _show(known: Known, results: Sequence[AttackResult]) -> None:
         )
 
 
+def _gravest(results: Sequence[RiskResult]) -> RiskResult:
+    """The result with the greatest risk, of many."""
+    return max(results, key=lambda each: -1 if each.risk is None else each.risk)
+
+
 def _show_unused(context: typer.Context, known: Known, against: Sequence[str]) -> None:
     """Name the numbers that were given and mean nothing to this attack, lest somebody think that they did."""
     from discreet.attacks.named_attacks import NAMED
 
-    used = {name for each in against for name in NAMED[known.attack].uses(each)}
+    used = {name for each in against for name in NAMED[known.attack].uses(each)} if against else {"trials"}
     sources = {name: context.get_parameter_source(name) for name in ("k", "epsilon", "budget", "people", "trials")}
     given = [
         f"--{name}"
@@ -234,6 +275,7 @@ def _list(format_: options.TextFormat) -> None:
     """The names of the attacks, and what each can be run against."""
     from discreet.attacks.attack_setup import AGAINST
     from discreet.attacks.named_attacks import NAMED
+    from discreet.attacks.rows import RISKS
 
     if format_ is options.TextFormat.JSON:
         show_json({each.name: {"what": each.what, "against": list(each.against)} for each in NAMED.values()})
@@ -245,6 +287,9 @@ def _list(format_: options.TextFormat) -> None:
             say(f"{each.name:<16}{each.what:<{widest + 2}}{', '.join(each.against)}")
         else:
             say(f"{each.name:<16}{each.what} (against {', '.join(each.against)})", 16)
+    say("\nOn a release that anybody made, with --original FILE --control FILE:")
+    for name, what in RISKS.items():
+        say(f"  {name:<14}{what}", 16)
     say("\nThey run against:")
     for target, what in AGAINST.items():
         say(f"  {target:<14}{what}")

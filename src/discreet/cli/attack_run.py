@@ -252,6 +252,41 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
     return known_by, [told]
 
 
+def beside(  # noqa: PLR0913 — three files, and what of them is what
+    name: str,
+    release: Source | None,
+    original: Source | None,
+    control: Source | None,
+    *,
+    on: list[str] | None,
+    sensitive: str | None,
+    trials: int,
+    rows_are_people: bool,
+    unused: Sequence[str],
+) -> tuple[Known, list[AttackResult]]:
+    """Judge a release beside its original and beside people who aren't in it.
+
+    Raises:
+        InvalidArgument: a file isn't named, an option means nothing here, or there is no such attack.
+        SourceError: a file can't be read, or lacks a column.
+    """
+    from discreet.anonymity.records import read
+    from discreet.attacks.rows import risks
+
+    if release is None or original is None or control is None:
+        raise InvalidArgument(
+            "a release is judged beside its original and beside people who aren't in it: three files",
+            hint="discreet attack singling-out RELEASE --original FILE --control FILE",
+        )
+    if unused:
+        raise InvalidArgument(f"{', '.join(unused)} can't be said beside --original", hint="leave it out")
+    tables = {"the release": read(release), "the original": read(original), "the control": read(control)}
+    found = risks(name, *tables.values(), on=on, sensitive=sensitive, trials=trials)
+    told = [replace(each, repeated=()) for each in found] if rows_are_people else list(found)
+    unread = tuple(f"of {which}: {each}" for which, table in tables.items() for each in table.unread.words())
+    return Known(attack=name, table=None, on=on, sensitive=sensitive, unread=unread), [*told]
+
+
 # ── The figure ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _ENDINGS = (".svg", ".png")

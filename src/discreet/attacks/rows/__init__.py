@@ -13,11 +13,13 @@ from discreet.attacks.rows.intersection import IntersectionResult, intersection
 from discreet.attacks.rows.linkage import LinkageResult, linkage
 from discreet.attacks.rows.nearness import Near, Same, Typos
 from discreet.attacks.rows.presence_in_answers import PresenceResult, presence
+from discreet.attacks.rows.release_risks import RISKS, RiskResult, inference, linkability, predicates, risks
 from discreet.attacks.rows.singling_out import SinglingOutResult, singling_out
 from discreet.attacks.rows.small_groups import SmallGroupsResult, small_groups
 from discreet.attacks.rows.sparse import Log, SparseResult, sparse
 
 __all__ = [
+    "RISKS",
     "BackgroundResult",
     "FuzzyResult",
     "HomogeneityResult",
@@ -26,6 +28,7 @@ __all__ = [
     "Log",
     "Near",
     "PresenceResult",
+    "RiskResult",
     "Same",
     "SinglingOutResult",
     "SkewnessResult",
@@ -35,9 +38,13 @@ __all__ = [
     "background",
     "fuzzy",
     "homogeneity",
+    "inference",
     "intersection",
+    "linkability",
     "linkage",
+    "predicates",
     "presence",
+    "risks",
     "singling_out",
     "skewness",
     "small_groups",

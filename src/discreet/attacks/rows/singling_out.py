@@ -21,10 +21,11 @@ from discreet.attacks.rows.nearness import is_ordered, numbers
 from discreet.attacks.targets.answering import Answering, where
 from discreet.attacks.targets.candidates import expand, summed
 from discreet.attacks.targets.rows import Candidates, Rows, paired
-from discreet.errors import InvalidArgument, NotTried
+from discreet.errors import Hint, InvalidArgument, NotTried
 from discreet.noise import uniform
 
 _UNIT = 1 << 53
+_FITTING = 0.5  # of a release made of classes all rows are like somebody's; of noise or synthetic rows hardly any
 _EXTRA = 4  # halvings beyond log2(n): predicates of weight about 1/(16n), so that chance isn't at its best
 
 
@@ -162,6 +163,13 @@ def _by_rows(rows: Rows, tables: tuple[Records, Records | None], on: Sequence[st
     found = rows.candidates(data, names)
     drawn = found.of_row[uniform(max(rows.records.rows, 1), trials)]
     sizes = found.sizes[drawn]
+    if np.mean(_in_classes(found, drawn) > 0) < _FITTING:
+        raise NotTried(
+            "a predicate of all columns is met by nobody: most released rows are like nobody's in the data",
+            hint=Hint(
+                "predicates(release, original, control), of a few columns each", cli="--original FILE --control FILE"
+            ),
+        )
     inside = _met(found, data, drawn, sizes)
     outside, weight = None, None
     if fresh is not None:

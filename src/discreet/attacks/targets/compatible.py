@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from math import isfinite
+from math import isfinite, nan
 from typing import Protocol
 
 import numpy as np
@@ -150,6 +150,20 @@ def number(value: Value) -> float | None:
     if isinstance(value, int | float | Decimal):
         return float(value)
     return float(value) if isinstance(value, str) and re.fullmatch(_NUMBER, value.strip()) else None
+
+
+def middle(value: Value) -> float:
+    """A value as a number, or the middle of the range that it is a cell for; NaN if it is neither, or open.
+
+    Examples:
+        >>> middle("20–29"), middle(25), middle("*")
+        (24.5, 25.0, nan)
+    """
+    size = number(value)
+    if size is not None:
+        return size
+    spread = _range(value.removesuffix(_OR_MISSING)) if isinstance(value, str) else None
+    return nan if spread is None or not isfinite(spread.hi - spread.lo) else (spread.lo + spread.hi) / 2
 
 
 @dataclass(frozen=True, slots=True)
