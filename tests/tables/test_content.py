@@ -178,6 +178,8 @@ def test_names_plates_and_notes_are_told() -> None:
     assert said(content_of(pa.array([f"{name} €" for name in names]))) == {}  # which is no letter
     plates = ["AB-123-CD", "CD-456-EF", "EF-789-GH", "AA-111-BB", "ZZ-999-ZZ"]
     assert said(content_of(pa.array(plates))) == {"licence plates": 1}
+    for form in ("SAL-F-{}15", "KA-AX {}23", "FB 0{}7 ZT", "AZ{}31KL", "34 ABC {}7"):
+        assert said(content_of(pa.array([form.format(digit) for digit in range(1, 7)]))) == {"licence plates": 1}, form
     notes = [f"the patient came in early and left after {hours} hours" for hours in range(20)]
     assert said(content_of(pa.array(notes))) == {"free text": 1}
     assert said(content_of(pa.array(notes[:1]), np.array([400]))) == {}  # a category that has a long name
@@ -213,3 +215,12 @@ def test_a_sampled_look_says_so() -> None:
     assert found.sampled
     assert str(found).startswith("e-mail addresses in all of its values (6,667 of 20,001 different values")
     assert not content_of(pa.array(["a", None])).sampled
+
+
+def test_a_single_telephone_number_names_no_nationality() -> None:
+    """One of forty reads as a Danish CPR number; ten of them would be some."""
+    calls = [f"+45 {20 + n} {31 + n} {42 + n} {53 + n}" for n in range(40)]
+    danish = [f"0{n % 9 + 1}0{n % 8 + 1}34-{1_000 + 7 * n}" for n in range(10)]
+    telephone = content_of(pa.array(calls)).identifying[0].what
+    assert {each.what for each in content_of(pa.array([*calls, danish[0]])).identifying} == {telephone}
+    assert "Danish CPR numbers" in {each.what for each in content_of(pa.array(danish)).identifying}

@@ -91,6 +91,10 @@ Weights: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
 """How often each value occurs."""
 
 
+_PLAIN, _SLIP = 0.5, 0.1
+"""Where half of the values have one form, what is in fewer than a tenth of as many is taken for more of that form."""
+
+
 def content_of(values: pa.Array, counts: Weights | None = None) -> ColumnContent:
     """What a column's values look like.
 
@@ -125,7 +129,11 @@ def content_of(values: pa.Array, counts: Weights | None = None) -> ColumnContent
     signs = column.numbers or len(column.matching(_SIGNS)) > 0
     found = [*_worded(column)] if not column.numbers else []
     if signs:
-        found += [*_official(column), *(_formed(column) if not column.numbers else ())]
+        formed = _formed(column) if not column.numbers else []
+        most = max((each.share for each in formed), default=0.0)
+        # One telephone number of forty may be read as a Danish CPR number: that names no nationality.
+        found += [each for each in _official(column) if most < _PLAIN or each.share >= _SLIP * most]
+        found += formed
     if signs and not any(each.identifies for each in found):
         found += _dated(column)
     found.sort(key=lambda each: (not each.identifies, -each.share))
