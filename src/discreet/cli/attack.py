@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from discreet.attacks.attack_result import AttackResult
     from discreet.attacks.rows import RiskResult
     from discreet.cli.attack_run import Known
+    from discreet.tables import Source
 
 _SHOWN = 5
 """So many guesses stand on the screen; `--format json` has up to twenty."""
@@ -125,16 +126,10 @@ def attack(  # noqa: PLR0913 — each is an option of the command
     attacked: Sequence[str] = ()
     with working("attacking"), heard():
         if original is not None or control is not None:
-            others = {
-                "--against": against, "--value": value, "--auxiliary": auxiliary, "--truth": truth, "--who": who,
-                "--unit": unit,
-            }  # fmt: skip
-            beside_it = [
-                None if path is None or file is None else how.source_beside(file, path) for path in (original, control)
-            ]
             known, results = beside(
-                name, source, *beside_it, on=tables.names(on), sensitive=sensitive, trials=trials,
-                rows_are_people=rows_are_people, unused=[option for option, said in others.items() if said],
+                name, source, _source(how, file, original), _source(how, file, control), on=tables.names(on),
+                sensitive=sensitive, trials=trials, rows_are_people=rows_are_people,
+                unused=_given(context, *_NOT_BESIDE),
             )  # fmt: skip
         elif auxiliary is None:
             terms = Terms(k=k, epsilon=epsilon, budget=budget, people=people, trials=trials)
@@ -142,23 +137,42 @@ def attack(  # noqa: PLR0913 — each is an option of the command
             attacked = targets(known, tables.names(against))
             results = tried(known, attacked, terms)
         else:
-            by, kind = tables.names(on), tables.names(against)
             known, results = linked(
-                name, source, None if file is None else how.source_beside(file, auxiliary), by,
-                against=kind, sensitive=sensitive, truth=truth, who=who, unit=whose,
+                name, source, _source(how, file, auxiliary), tables.names(on), against=tables.names(against),
+                sensitive=sensitive, truth=truth, who=who, unit=whose,
             )  # fmt: skip
     tables.say_unread(known.unread)
+    _tell(context, known, attacked, results, format_)
+    if plot is not None:
+        with working("drawing"):
+            title = draw(results, plot)
+        if format_ is not options.TextFormat.JSON:
+            say(printable(f"\n{plot}: {title}"))
+
+
+_NOT_BESIDE = ("against", "value", "auxiliary", "truth", "who", "unit")
+"""The options that mean nothing where a release is judged beside its original."""
+
+
+def _source(how: tables.Written, file: Path | None, other: Path | None) -> Source | None:
+    """Another file beside the table; None if one of them isn't named."""
+    return None if file is None or other is None else how.source_beside(file, other)
+
+
+def _tell(
+    context: typer.Context,
+    known: Known,
+    attacked: Sequence[str],
+    results: Sequence[AttackResult],
+    format_: options.TextFormat,
+) -> None:
+    """Print what was found, as text or as JSON."""
     if format_ is options.TextFormat.JSON:
         said = {"attack": known.attack, "on": known.on, "sensitive": known.sensitive, "guessed": bool(known.guessed)}
         show_json({**said, "results": [each.to_dict() for each in results]})
     else:
         _show(known, results)
         _show_unused(context, known, attacked)
-    if plot is not None:
-        with working("drawing"):
-            title = draw(results, plot)
-        if format_ is not options.TextFormat.JSON:
-            say(printable(f"\n{plot}: {title}"))
 
 
 @contextmanager
@@ -251,14 +265,16 @@ def _show_unused(context: typer.Context, known: Known, against: Sequence[str]) -
     from discreet.attacks.named_attacks import NAMED
 
     used = {name for each in against for name in NAMED[known.attack].uses(each)} if against else {"trials"}
-    sources = {name: context.get_parameter_source(name) for name in ("k", "epsilon", "budget", "people", "trials")}
-    given = [
-        f"--{name}"
-        for name, source in sources.items()
-        if name not in used and source is not None and source.name == "COMMANDLINE"
-    ]
+    numbers = ("k", "epsilon", "budget", "people", "trials")
+    given = _given(context, *(name for name in numbers if name not in used))
     if given:
         say(f"\nmeans nothing here: {', '.join(given)}")
+
+
+def _given(context: typer.Context, *names: str) -> list[str]:
+    """Those of some options that stand on the command line."""
+    sources = {name: context.get_parameter_source(name) for name in names}
+    return [f"--{name}" for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
 
 
 def _show_result(result: AttackResult) -> None:

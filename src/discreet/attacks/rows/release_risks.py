@@ -407,7 +407,7 @@ def risk_of(attacked: tuple[float, int], controls: tuple[float, int], share: flo
 
     Examples:
         >>> [round(each, 3) for each in risk_of((620, 1_000), (200, 1_000))]
-        [0.524, 0.485, 0.563]
+        [0.524, 0.483, 0.564]
         >>> risk_of((10, 100), (30, 100))[0]
         0.0
     """
