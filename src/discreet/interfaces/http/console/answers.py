@@ -88,7 +88,7 @@ def charts(answer: Mapping[str, Any], shown: Sequence[Mapping[str, str]]) -> lis
     if not 0 < len(rows) <= _MOST_ROWS:
         return []
     keys = [name for name in answer["columns"] if name not in intervals]
-    labels = [" · ".join(str(row[key]) for key in keys) or "all" for row in rows]
+    labels = [" · ".join("NULL" if row[key] is None else str(row[key]) for key in keys) or "all" for row in rows]
     told = {name: answer.get("informative", {}).get(name, [True] * len(rows)) for name in intervals}
     return [
         _chart(
