@@ -34,7 +34,15 @@ LAYOUTS = {
     "an index of an index": ("Unnamed: 0,id,age,city", [f"{n},{line}" for n, line in enumerate(PLAIN)]),
     "a delimiter behind each line": ("id,age,city,", [f"{line}," for line in PLAIN]),
 }
+LAYOUTS |= {
+    "a title above other delimiters": ("Report of 01/02/2024", ["id;age;city", *(";".join(row) for row in ROWS)]),
+    "two lines of names": ("Patient,,Lab,", ["id,age,hb,crp", *(f"{line},1" for line in PLAIN)]),
+    "rounded ids": ("patient_id,age", [f"1.234{n:02}E+11,{n * 7 % 50}" for n in range(60)]),
+}
 SAID = {
+    "a title above other delimiters": "each row seems to have 3 cells: is the first line a title? --header-line",
+    "two lines of names": "2 of 4 columns have no name: is the first line a title? --header-line",
+    "rounded ids": "patient_id is rounded, as spreadsheets show long numbers",
     "merged cells": "hospital is filled in each 10th row alone",
     "a sum below": "the last row seems to sum up",
     "a source below": "the last row seems to sum up",

@@ -17,7 +17,7 @@ from discreet.errors import SourceUnsupported
 from discreet.privacy import BoundValue, KeyValue
 from discreet.tables.admission.column_casts import days, kind_of, microseconds, places_of
 from discreet.tables.proposals.kept_rows import KeptRows
-from discreet.tables.proposals.layout import ColumnLayout, told
+from discreet.tables.proposals.layout import ColumnLayout, told, told_of_names, told_of_texts
 from discreet.tables.proposals.names import joined, likely_unit, rank_of_id
 from discreet.tables.proposals.public_knowledge import codebook, knowledge
 from discreet.tables.schema.source import LONGEST_TEXT, ZONE_NAME, Column, Kind, Source
@@ -168,7 +168,11 @@ def profile_table(
         written=reading_options(texts, source) if source.is_untyped else None,
         is_empty=rows == 0,
         candidates=kept.candidates(columns, source),
-        layout=told([each.layout for each in looks]),
+        layout=(
+            *told_of_names([each.name for each in fields]),
+            *told_of_texts(texts, [each.name for each in columns if rank_of_id(each) is not None]),
+            *told([each.layout for each in looks]),
+        ),
     )
 
 

@@ -6,7 +6,7 @@ Of each, the custodian is told, who alone sees it; nothing is concluded from it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -124,3 +124,44 @@ def told(columns: Sequence[ColumnLayout]) -> tuple[str, ...]:
             "--footer-lines leaves it out"
         )
     return tuple(words)
+
+
+_EXPONENT = r"^[0-9][.,][0-9]+[eE][+][0-9]+$"
+
+
+def told_of_texts(texts: Mapping[str, pa.Array], ids: Iterable[str]) -> tuple[str, ...]:
+    """What the custodian is told of cells that aren't read as what they are.
+
+    Args:
+        texts: different texts of each column, as many as were looked at.
+        ids: the columns that seem to be ids.
+    """
+    import pyarrow.compute as pc
+
+    words = [
+        f"{name} is rounded, as spreadsheets show long numbers: several may be one; export it as text"
+        for name in ids
+        if name in texts and pc.any(pc.match_substring_regex(texts[name], _EXPONENT)).as_py()
+    ]
+    if len(texts) == 1:
+        (cells,) = texts.values()
+        for sign in ";\t|,":
+            counts = pc.unique(pc.count_substring(cells, sign)).to_pylist()
+            if len(cells) > _FEW and len(counts) == 1 and counts[0]:
+                title = "is the first line a title? --header-line says which line names the columns"
+                words.append(f"each row seems to have {counts[0] + 1} cells: {title}")
+    return tuple(words)
+
+
+def told_of_names(names: Sequence[str]) -> tuple[str, ...]:
+    """What the custodian is told of the names of columns, half of which aren't there.
+
+    Examples:
+        >>> told_of_names(["Report 2025", "column 2", "column 3"])
+        ('2 of 3 columns have no name: is the first line a title? --header-line says which line names them',)
+    """
+    blank = sum(name == f"column {number}" for number, name in enumerate(names, start=1))
+    if blank < 2 or 2 * blank < len(names):  # noqa: PLR2004 — one may be of row numbers
+        return ()
+    title = "is the first line a title? --header-line says which line names them"
+    return (f"{blank} of {len(names)} columns have no name: {title}",)
