@@ -512,8 +512,13 @@ def _argument(door: Door, name: str, said: float | str | bool | None) -> str:
     quoted = dumps(said, ensure_ascii=False) if isinstance(said, str) else str(said)
     match door:
         case "cli":
-            return option if said is None or isinstance(said, bool) else f"{option} {quote(str(said))}"
+            return option if said is None or isinstance(said, bool) else f"{option} {_for_shell(str(said))}"
         case "python":
             return name if said is None else f"{name}={quoted}"
         case _:
             return name if said is None else f"{name} = {quoted.lower() if isinstance(said, bool) else quoted}"
+
+
+def _for_shell(text: str) -> str:
+    """A text as a shell takes it for one word: in double quotes where these read better."""
+    return f'"{text}"' if "'" in text and not set(text) & set('"$`\\!') else quote(text)
