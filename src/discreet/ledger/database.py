@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import unquote
@@ -51,7 +51,7 @@ class File:
 
     path: Path
     read_only: bool = False
-    place: Path | None = None
+    place: Path | None = field(default=None, repr=False)
 
     @property
     def large(self) -> Path:
