@@ -23,7 +23,7 @@ from discreet.exact import Rationalizable, positive
 # ── The wire ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _STATUS = re.compile(rb"HTTP/1\.[01] (\d{3})")
-_VOLATILE = {"date", "server", "connection", "content-length"}
+_VOLATILE = {"date", "server", "connection", "content-length", "request-id"}
 _MOST_BYTES = 1 << 24
 _RECEIVED = 1 << 16
 
