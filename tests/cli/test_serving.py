@@ -120,6 +120,7 @@ def write_certificate(certificate: Path, key: Path) -> None:
         .public_bytes(Encoding.PEM)
     )
     certificate.write_bytes(signed)
+    key.touch(mode=0o600)
     key.write_bytes(made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
 
 

@@ -30,7 +30,8 @@ def one(number):
 
     def once_all_have_read(*arguments):
         (folder / f"{number}.read").touch()
-        while len(list(folder.glob("*.read"))) < processes:
+        end = time.monotonic() + 120
+        while len(list(folder.glob("*.read"))) < processes and time.monotonic() < end:
             time.sleep(0.01)
         return admit(*arguments)
 
@@ -43,6 +44,8 @@ def one(number):
             said = f"version {answer.certificate['data_version']}, {answer['n'][0]} rows"
     except DiscreetError as error:
         said = error.code
+    except Exception as error:
+        said = repr(error)
     sys.stdout.write(said + "\\n")
     sys.stdout.flush()
 

@@ -43,6 +43,7 @@ def old(tmp_path: Path) -> Iterator[dp.Protected]:
     ledger = tmp_path / "t.ledger"
     with closing(sqlite3.connect(ledger)) as database:
         database.executescript(DUMP.read_text(encoding="utf-8"))
+    ledger.chmod(0o600)
     with dp.protect(
         TABLE,
         name="t",

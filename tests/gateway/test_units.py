@@ -135,6 +135,7 @@ def test_an_old_ledger_has_the_unit_of_its_newest_answer(tmp_path: Path, unit: s
     ledger = tmp_path / "t.ledger"
     with closing(sqlite3.connect(ledger)) as database:
         database.executescript(DUMP.read_text(encoding="utf-8"))
+    ledger.chmod(0o600)
     table = pa.table({"age": [34], "sex": ["f"], "town": ["a"]})
 
     def opened() -> Protected:

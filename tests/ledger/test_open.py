@@ -18,6 +18,7 @@ from discreet.errors import (
     LedgerVersion,
 )
 from discreet.ledger import Ledger
+from discreet.ledger.database import locate
 from discreet.privacy import Budget
 from support.ledgers import admitted, ask, fill, raised, sql
 
@@ -231,3 +232,56 @@ def test_an_unreachable_server_is_named_without_its_password() -> None:
     assert "opensesame" not in message
     assert "opensesame" not in raised(InvalidArgument, lambda: opened("nonsense://ada:opensesame@host/ledger"))
     assert "opensesame" not in raised(InvalidArgument, lambda: opened("postgresql://ada:opensesame@host:port/x"))
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o601, 0o644])
+def test_a_ledger_that_others_may_read_or_write_is_refused(tmp_path: Path, mode: int) -> None:
+    """Until its owner alone may."""
+    path = tmp_path / "census.ledger"
+    Ledger.open(path, create=True).close()
+    path.chmod(mode)
+    assert "chmod 600" in raised(LedgerUnavailable, lambda: Ledger.open(path, create=False))
+    path.chmod(0o600)
+    Ledger.open(path, create=False).close()
+
+
+FAR = "sslmode=verify-full"
+
+
+@pytest.mark.parametrize(
+    ("url", "environment", "is_taken"),
+    [
+        ("postgresql://u@db.example.org/d", {}, False),
+        ("postgresql://u@db.example.org/d?sslmode=require", {}, False),
+        ("postgresql://u@db.example.org/d?sslmode=verify-ca", {}, False),
+        (f"postgresql://u@db.example.org/d?{FAR}", {}, True),
+        ("postgresql://u@db.example.org/d", {"PGSSLMODE": "verify-full"}, True),
+        ("postgresql://u@db.example.org/d?sslmode=disable", {"PGSSLMODE": "verify-full"}, False),
+        ("postgresql://u@10.0.0.1/d", {}, False),
+        ("postgresql://u@/d?host=db.example.org", {}, False),
+        ("postgresql://u@/d?host=localhost,db.example.org", {}, False),
+        ("postgresql://u@/d?host=localhost&host=db.example.org", {}, False),
+        ("postgresql://u@localhost/d?hostaddr=10.0.0.1", {}, False),
+        ("postgresql://u@/d", {"PGHOST": "db.example.org"}, False),
+        ("postgresql://u@/d", {"PGHOSTADDR": "10.0.0.1"}, False),
+        ("postgresql://u@/d?service=elsewhere", {}, False),
+        ("postgresql://u@/d", {"PGSERVICE": "elsewhere"}, False),
+        ("postgresql+psycopg://u@db.example.org/d", {}, False),
+        ("postgresql://u@/d", {}, True),
+        ("postgresql://u@localhost/d", {}, True),
+        ("postgresql://u@127.0.0.1:5433/d", {}, True),
+        ("postgresql://u@/d?host=/var/run/postgresql", {}, True),
+    ],
+)
+def test_a_server_elsewhere_must_show_a_certificate(
+    monkeypatch: pytest.MonkeyPatch, url: str, environment: dict[str, str], is_taken: bool
+) -> None:
+    """However its place is said; one on this machine needn't."""
+    for name in ("PGHOST", "PGHOSTADDR", "PGSSLMODE", "PGSERVICE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    if is_taken:
+        locate(url)
+    else:
+        assert FAR in raised(InvalidArgument, lambda: locate(url))

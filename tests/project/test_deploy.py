@@ -106,8 +106,9 @@ def test_the_composition_can_write_its_snapshots_and_nothing_else() -> None:
     assert "ports" not in services["ledger"]
     assert "ports" not in services["custodian"]
     assert services["custodian"]["profiles"] == ["custodian"]
-    assert services["ledger"]["networks"] == ["ledger"]
-    assert COMPOSE["networks"]["ledger"]["internal"] is True
+    assert services["ledger"]["network_mode"] == "none"
+    sockets = [name for name, each in services.items() if any(mount.startswith("socket:") for mount in each["volumes"])]
+    assert sockets == ["discreet", "custodian", "ledger"]
     assert "password" not in json.dumps(
         [service.get("environment", {}) for service in services.values()]
     ).lower().replace("postgres_password_file", "").replace("ledger_password", "")

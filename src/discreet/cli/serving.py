@@ -18,6 +18,7 @@ from discreet.cli.common.screen import Sheet, refuse_binary_to_screen, say, work
 from discreet.cli.common.tables import say_incomplete
 from discreet.errors import ExtraMissing, InvalidArgument
 from discreet.printable import printable
+from discreet.private_files import CLOSE, IS_OPEN, is_open
 
 if TYPE_CHECKING:
     from discreet.ledger import Tokens
@@ -270,7 +271,8 @@ def _refuse_unusable(certificate: Path, key: Path) -> None:
     """Refuse files that TLS can't be served with, before anything is begun.
 
     Raises:
-        InvalidArgument: one can't be read, isn't what it should be, or they don't belong together.
+        InvalidArgument: one can't be read, isn't what it should be, or they don't belong together; or the key isn't its
+            owner's alone.
     """
     import ssl
 
@@ -279,6 +281,8 @@ def _refuse_unusable(certificate: Path, key: Path) -> None:
             text = path.read_text(encoding="ascii", errors="replace")
         except OSError as error:
             raise InvalidArgument(f"the {what} {str(path)!r} can't be read: {error.strerror}") from None
+        if what == "key" and is_open(path):
+            raise InvalidArgument(f"the key {str(path)!r} {IS_OPEN}", hint=CLOSE)
         if mark not in text:
             raise InvalidArgument(
                 f"there is no {what} in {str(path)!r}",

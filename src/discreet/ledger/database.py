@@ -35,6 +35,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 
 from discreet.errors import DiscreetError, Hint, InvalidArgument, LedgerCorrupt, LedgerMissing, LedgerUnavailable
+from discreet.loopback import is_loopback
 
 # ── Where it lies ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -86,8 +87,8 @@ def locate(url: str | os.PathLike[str]) -> File | Server:
     goes to SQLAlchemy.
 
     Raises:
-        InvalidArgument: it can't be read, is in memory (an account must outlive the process that keeps it), or asks
-            SQLite for anything that would weaken its locks.
+        InvalidArgument: it can't be read, is in memory (an account must outlive the process that keeps it), asks SQLite
+            for anything that would weaken its locks, or is on another machine whose certificate isn't checked.
 
     Examples:
         >>> locate("/data/census.ledger")
@@ -108,7 +109,29 @@ def locate(url: str | os.PathLike[str]) -> File | Server:
         return _sqlite(parsed)
     if parsed.drivername in {"postgresql", "postgres"}:  # SQLAlchemy 2.0 would take a driver that isn't installed
         parsed = parsed.set(drivername="postgresql+psycopg")
+    _check_encrypted(parsed)
     return Server(parsed)
+
+
+def _check_encrypted(url: URL) -> None:
+    """Refuse a server on another machine whose certificate isn't checked: all answers, and who asks, cross the network.
+
+    libpq's own default takes any certificate, and none. What decides where a connection goes and whether it checks is
+    read as libpq reads it: of the URL, else of the environment.
+
+    Raises:
+        InvalidArgument: it isn't.
+    """
+    names = {"host": "PGHOST", "hostaddr": "PGHOSTADDR", "sslmode": "PGSSLMODE", "service": "PGSERVICE"}
+    said = {name: url.query.get(name) or os.environ.get(variable, "") for name, variable in names.items()}
+    hosts = said["hostaddr"] or url.host or said["host"]
+    each = [one for host in ([hosts] if isinstance(hosts, str) else hosts) for one in host.split(",")]
+    is_here = not said["service"] and all(one == "" or one[0] in "/@" or is_loopback(one) for one in each)
+    if not is_here and said["sslmode"] != "verify-full":
+        raise InvalidArgument(
+            "the ledger is on another machine, and nothing makes sure that it is the one that answers",
+            hint="postgresql://user@host/database?sslmode=verify-full&sslrootcert=FILE",
+        )
 
 
 def _sqlite(url: URL) -> File:

@@ -31,7 +31,7 @@ from discreet.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable
 from discreet.ledger.chain import Chain, Head, Walked, begin_chain
 from discreet.ledger.database import ENTRY, LEDGER, METADATA, File, Server, lost_race, missing, typed
 from discreet.ledger.large_answers import LargeFiles, LargeRows
-from discreet.private_files import link
+from discreet.private_files import CLOSE, IS_OPEN, is_open, link
 
 _T = TypeVar("_T")
 
@@ -313,6 +313,8 @@ def open_store(location: File | Server, patience: float, *, create: bool) -> Sto
             else:
                 store.plainly(_create_tables, write=True)
         store.read(lambda chain: chain.head)  # checks the format
+        if isinstance(location, File) and is_open(location.path):
+            raise LedgerUnavailable(f"the ledger {location} {IS_OPEN}", hint=CLOSE)
         undo.pop_all()
     return store
 

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import os
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -46,6 +45,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from discreet.entropy import fresh_bytes
 from discreet.errors import InvalidArgument, ProviderBusy, Unauthenticated
 from discreet.loopback import is_loopback
+from discreet.private_files import CLOSE, IS_OPEN, is_open
 from discreet.service.tokens import Caller, digest_of, recognise, recognise_digest
 
 if TYPE_CHECKING:
@@ -69,7 +69,6 @@ thread, which others need."""
 
 _MOST_BYTES = 65_536
 _TIMEOUT = 5.0
-_OTHERS = 0o077
 _MOST_HOURS = 8
 
 
@@ -287,8 +286,8 @@ def _secret_in(path: Path) -> str:
         InvalidArgument: others can.
     """
     with path.open("r", encoding="utf-8") as file:
-        if os.name == "posix" and os.fstat(file.fileno()).st_mode & _OTHERS:
-            raise InvalidArgument(f"{path.name} can be read by others than its owner", hint=f"chmod 600 {path.name}")
+        if is_open(file.fileno()):
+            raise InvalidArgument(f"{path.name} {IS_OPEN}", hint=CLOSE)
         return file.read(_MOST_BYTES).strip()
 
 
