@@ -130,7 +130,7 @@ def _check_encrypted(url: URL) -> None:
     if not is_here and said["sslmode"] != "verify-full":
         raise InvalidArgument(
             "the ledger is on another machine, and nothing makes sure that it is the one that answers",
-            hint="postgresql://user@host/database?sslmode=verify-full&sslrootcert=FILE",
+            hint="let sslmode be verify-full, in its URL or in PGSSLMODE; sslrootcert names who vouches for it",
         )
 
 
