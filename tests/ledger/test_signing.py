@@ -181,8 +181,8 @@ def test_every_change_of_a_keys_entry_is_found(account: Account, key: Path) -> N
     [
         ("/a/t.ledger", "/b/discreet.toml", "/a/t.ledger.key"),
         ("sqlite:////a/t.ledger?mode=ro", None, "/a/t.ledger.key"),
-        ("postgresql://u@h/d", "/b/other.toml", "/b/other.key"),
-        ("postgresql://u@h/d", None, None),
+        ("postgresql://u@localhost/d", "/b/other.toml", "/b/other.key"),
+        ("postgresql://u@localhost/d", None, None),
     ],
 )
 def test_the_key_is_beside_the_ledger_or_the_configuration(ledger: str, config: str | None, place: str | None) -> None:
