@@ -44,11 +44,11 @@ from discreet.query.planner import (
     cut_off_by_rows,
     known,
     make_plan,
-    most_rows,
     moved,
     moved_by_chosen,
     named,
     rebound,
+    rows_of_unit,
 )
 from discreet.results import CutOff, Moved
 from discreet.tables import Dataset, declarations_of
@@ -304,7 +304,7 @@ def _cut_off(plan: Plan, profiles: Sequence[tuple[Plan, Sequence[Group]]]) -> Cu
     """The limits that err least, by what the profiles say, or those in force; and what they cut off."""
     draft = plan.levels[0].draft
     read = [_profile(asked, groups) for asked, groups in profiles]
-    rows, given, most = read[-1], draft.limits, most_rows(draft.question.source)
+    rows, given, most = read[-1], draft.limits, rows_of_unit(draft.question.source)
     is_auto = plan.request.limits == "auto"
     if given.rows is None or (is_auto and draft.has_private_keys):
         found = chosen_for_groups(read[0], rows) if is_auto else given

@@ -127,8 +127,9 @@ def _check_columns(bundles: Sequence[Bundle], request: Request) -> None:
 
 
 def _parts(sizes: Sequence[float]) -> list[Fraction]:
-    """Parts of 1 in these ratios, to three digits."""
-    units = [max(1, round(_UNITS * size / max(sizes))) for size in sizes]
+    """Parts of 1 in these ratios, to three digits; equal ones, where no size is above 0."""
+    greatest = max(sizes) or 1
+    units = [max(1, round(_UNITS * size / greatest)) for size in sizes]
     return [Fraction(unit, sum(units)) for unit in units]
 
 

@@ -26,7 +26,6 @@ from discreet.query.planner.contribution_profile import (
     chosen_for_groups,
     cut_off_by_groups,
     cut_off_by_rows,
-    most_rows,
 )
 from discreet.query.planner.expression_sensitivity import sensitivity
 from discreet.query.planner.noise_calibration import NoiseChoice, choose_noise
@@ -34,7 +33,7 @@ from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan
 from discreet.query.planner.plan_text import limits_in_words
 from discreet.query.planner.request import CONFIDENCE, Draft, Request, taking_terms
 from discreet.query.planner.terms import Accuracy, Auto, Terms
-from discreet.query.planner.work import Work
+from discreet.query.planner.work import Work, rows_of_unit
 
 __all__ = [
     "CLASSES",
@@ -63,11 +62,11 @@ __all__ = [
     "known",
     "limits_in_words",
     "make_plan",
-    "most_rows",
     "moved",
     "moved_by_chosen",
     "named",
     "rebound",
+    "rows_of_unit",
     "sensitivity",
     "taking_terms",
     "worst_error",

@@ -101,15 +101,6 @@ def profiled_groups(question: ir.Question) -> ir.Question:
     return _classes(question, ir.PerUnit(pairs, _ALIAS, (), (_counted(None),), single=True))
 
 
-def most_rows(source: ir.Relation) -> int | None:
-    """How many rows of one unit a relation has at the most, by what is declared; None where nothing bounds it.
-
-    What limits cut off has an upper end only where this is known: a single unit, which no private profile shows, may
-    have all rows but a few.
-    """
-    return 1 if has_one_row(source) else None
-
-
 @dataclass(frozen=True, slots=True)
 class Profile:
     """How many units contribute how much, as it was released.

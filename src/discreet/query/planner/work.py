@@ -117,6 +117,12 @@ def work_of(exact: ir.Exact) -> Work:
     )
 
 
+def rows_of_unit(source: ir.Relation) -> int | None:
+    """How many rows of one unit a relation has at the most, by what is declared; None where nothing bounds it."""
+    rows = _Walk(ir.MOST_PAIRS).of(source).rows
+    return None if rows == inf else int(rows)
+
+
 def pairs_within_work(exact: ir.Exact) -> int:
     """How many pairs of rows one unit may make in each join of a question: so many as its work allows.
 
