@@ -64,6 +64,21 @@ def test_the_rest_of_a_unit_is_left_out(in_memory: bool, tmp_path: Path) -> None
     assert kept[0] == kept[1]
 
 
+@pytest.mark.parametrize("called", ["discreet row", "Discreet Row", "u0", "t0", "h0", "place", "busy", "p\"i'd"])
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_columns_may_be_called_whatever_they_are(in_memory: bool, called: str, tmp_path: Path) -> None:
+    """The ceiling holds where the unit's column, or another one, is called like something of ours."""
+    for number, (unit, other) in enumerate(((called, "n"), ("pid", called))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        path = folder / "visits.parquet"
+        data = pa.table({unit: pa.array([1] * 10 + [2], pa.int64()), other: pa.array([5] * 11, pa.int64())})
+        pq.write_table(data, path)
+        columns = tuple(Column(name=column, kind=Kind.INTEGER) for column in (unit, other))
+        table = replace(table_of(None if in_memory else path), columns=columns, unit=Unit(unit))
+        assert rows_of(admit([table], {"visits": data}, folder)) == [(1, 5)] * 3 + [(2, 5)]
+
+
 def test_rows_count_for_whom_links_lead_to(tmp_path: Path) -> None:
     """A household of two people has their rows together; a link that leads to two owners counts for both."""
     people = pa.table({"pid": [7, 8, 9, 9], "n": [1, 1, 2, 3]})  # n is the household

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from discreet.errors import SnapshotError, SourceUnsupported
 from discreet.tables.admission.snapshot import HeldTable, digest_of
@@ -22,8 +23,8 @@ from discreet.tables.session import Session, name, parquet, string
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ROW = "discreet row"
-"""The column that numbers rows; a name that no declared column has, for those can't be told from it by case alone."""
+_ROW = f"row {uuid4()}"
+"""The column that numbers rows: another one each time, so that no table has a column of that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +116,20 @@ def _find_beyond(session: Session, table: Table, owner: Owner, read: Sequence[st
         owner: how their units are found.
         read: the names of the tables, in that order.
     """
-    unit = ", ".join(f"u{number}" for number in range(1 if owner.unit.at is None else 2))
+    ids = [f"u{number}" for number in range(1 if owner.unit.at is None else 2)]
+    unit = ", ".join(ids)
     session.execute(f"CREATE TEMP VIEW owned AS {_owned(owner, read)}")
     most = table.most_rows_per_unit
     heavy = f"SELECT {unit} FROM owned GROUP BY ALL HAVING count(*) > {most}"  # noqa: S608 — a number and our own names
     session.execute(f"CREATE TEMP TABLE heavy AS {heavy}")
     ((units,),) = session.execute("SELECT count(*) FROM heavy")
-    columns = ", ".join(name(column.name) for column in table.columns)
-    in_order = f"PARTITION BY {unit} ORDER BY hash({columns}), {columns}"
+    columns = ", ".join(f"t0.{name(column.name)}" for column in table.columns)
+    whose = ", ".join(f"busy.{column}" for column in ids)
+    in_order = f"PARTITION BY {whose} ORDER BY hash({columns}), {columns}"
     session.execute(
         f"CREATE TEMP TABLE beyond AS SELECT DISTINCT {name(_ROW)} FROM ("  # noqa: S608 — names are quoted
-        f"SELECT {name(_ROW)}, row_number() OVER ({in_order}) AS place "
-        f"FROM (FROM owned SEMI JOIN heavy USING ({unit})) JOIN t0 USING ({name(_ROW)})) WHERE place > {most}"
+        f"SELECT t0.{name(_ROW)}, row_number() OVER ({in_order}) AS place "
+        f"FROM (FROM owned SEMI JOIN heavy USING ({unit})) AS busy JOIN t0 USING ({name(_ROW)})) WHERE place > {most}"
     )
     ((rows,),) = session.execute("SELECT count(*) FROM beyond")
     return Beyond(units, rows)
