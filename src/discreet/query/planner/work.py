@@ -287,7 +287,7 @@ class _Walk:
         """How many pairs a unit's rows make, by what is unique and what engines let them make."""
         on = ir.joined_on(join)
         if ir.is_unique(join.right, on, _is_key):
-            return left.rows if ir.owner_of(join.left) is not None else min(left.rows, 1) * right.rows
+            return left.rows
         if ir.is_unique(join.left, on, _is_key):
             return right.rows
         pairs = left.rows * right.rows if left.rows and right.rows else 0.0
