@@ -102,10 +102,9 @@ class ReleaseTimes:
                 hint="ask for less at a time",
             )
         shape = self.base + self.scan * scans
-        if work.seconds > MOST_SHARE * (shape + _TIMES_WORK * work.seconds):
-            raise _too_much(
-                f"{work.seconds:.2g} s, and may by {shape * MOST_SHARE / (1 - MOST_SHARE * _TIMES_WORK):.2g} s"
-            )
+        most = shape * MOST_SHARE / (1 - MOST_SHARE * _TIMES_WORK)  # which is a hundredth of the step that follows
+        if work.seconds > most:
+            raise _too_much(f"{work.seconds:.2g} s, and may by {most:.2g} s")
         return ceil(100 * (shape + _TIMES_WORK * work.seconds)) / 100
 
 
