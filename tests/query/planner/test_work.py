@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from discreet.errors import Unsupported
 from discreet.gateway import Protected
 from discreet.query.ir import FUNCTIONS, MOST_PAIRS, Call, Column, Expr, Function, Type, call, literal
 from discreet.query.planner import Plan
-from discreet.query.planner.work import _Effort, pairs_within_work, work_of
+from discreet.query.planner.work import Work, _Effort, pairs_within_work, work_of
 from discreet.service.settings import ReleaseTimes, check_memory
 from discreet.tables import Kind
 from support.examples import examples
@@ -53,7 +54,8 @@ def opened(folder: Path, *, most: int = 10_000, longest: int = 1_000, unit: str 
         unique=["kind"],
         columns={"w": (0, 9)},
     )
-    tables = [people] if unit == "row" else [people, visits, kinds]
+    many = dp.table(pa.table({"kind": ["x"] * 500, "w": [1.0] * 500}), name="many", public=True)
+    tables = [people] if unit == "row" else [people, visits, kinds, many]
     with dp.protect(tables, name="clinic", budget=9, ledger=folder / "l") as clinic:
         yield clinic
 
@@ -140,6 +142,35 @@ def test_a_pattern_over_short_texts_is_not(tmp_path: Path) -> None:
         (tmp_path / str(number)).mkdir()
         with opened(tmp_path / str(number), **declared) as tables:
             ReleaseTimes().step(plan(tables, like.format("note")))
+
+
+def test_the_beginning_of_a_text_is_soon_looked_at(tmp_path: Path) -> None:
+    """However long the rest is; unless its case is folded first, or something follows."""
+    like = "SELECT COUNT(*) AS n FROM visits WHERE note {}"
+    with opened(tmp_path) as tables:
+        ReleaseTimes().step(plan(tables, like.format("LIKE 'E11%'")))
+        for other in ("ILIKE 'E11%'", "LIKE 'E11%x'", "LIKE 'E_1%'", "LIKE '%E11'"):
+            with pytest.raises(Unsupported):
+                ReleaseTimes().step(plan(tables, like.format(other)))
+
+
+def test_what_nothing_bounds_is_refused(tmp_path: Path) -> None:
+    """A public table that nobody looked through may have any number of rows, all of which a row meets."""
+    with opened(tmp_path) as tables:
+        asked = plan(tables, "SELECT COUNT(*) AS n FROM visits")
+        asked.__dict__["work"] = Work(inf, inf)
+        for check in (ReleaseTimes().step, lambda asked: check_memory(asked, GIB)):
+            with pytest.raises(Unsupported, match="by inf"):
+                check(asked)
+
+
+def test_public_rows_that_meet_one_each_are_all_there(tmp_path: Path) -> None:
+    """A unit's rows meet all of them afterwards: a table that is looked up leaves as many as there were."""
+    looked_up = "SELECT COUNT(*) AS n FROM visits v JOIN {} ON v.kind = k.kind"
+    both = "(SELECT k.kind FROM many k JOIN kinds o ON k.kind = o.kind) k"
+    with opened(tmp_path, most=1) as tables:
+        alone, joined = (plan(tables, looked_up.format(right)).work.seconds for right in ("many k", both))
+        assert joined >= alone
 
 
 def test_a_question_that_asks_nothing_moves_nothing(tmp_path: Path) -> None:
