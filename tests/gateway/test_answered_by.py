@@ -95,7 +95,7 @@ def test_a_profile_alone_answers_nothing(opened: Open) -> None:
     plan = account.plan("SELECT COUNT(*) AS n FROM visits", epsilon=5, limits="auto")
     (profile,) = plan.profiles
     account.ask(plan)
-    found = account._index.find(profile, 1)
+    found = account._index.find(profile, 1, None)
     assert found is not None
     assert answering(plan, lambda step: found if step.digest == profile.digest else None, account._planning.again) == ()
     assert account.plan("SELECT COUNT(*) AS n FROM visits", epsilon=5, limits="auto").answered_by != ()

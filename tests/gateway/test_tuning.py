@@ -371,13 +371,13 @@ def test_a_count_has_a_second_interval_with_what_limits_cut_off(make: Make, visi
         (low, high) = answer.all_rows["n"]
         assert bounded < low <= visits.num_rows <= high
         assert set(answer.all_rows) == {"n"}
-        words = f"n with what limits cut off: at least {low:,}"
+        words = f"n with what limits cut off: {low:,} to {high:,}"
         assert words in str(answer)
         assert words in answer._repr_html_()
         again = type(answer).from_json(answer.to_json())
         assert again.all_rows == answer.all_rows
         assert (str(again), str(again.cut_off)) == (str(answer), str(answer.cut_off))
-        assert answer.to_json()["tuning"] == [["limits", str(answer.cut_off)], ["limits", words]]
+        assert answer.tuning == (("limits", str(answer.cut_off)), ("limits", words))
         assert not protected.ask(COUNT, epsilon=10, cut_off=True).all_rows
 
 

@@ -286,6 +286,7 @@ def test_what_an_entry_says_of_groups_is_verified(
     account.admit("x", after=1)
     place = tmp_path / "changed.ledger"
     place.write_bytes((tmp_path / "new.ledger").read_bytes())
+    place.chmod(0o600)
 
     def change(entries: list[Row]) -> None:
         entries[-1] = replace(entries[-1], body=json.dumps({"snapshot": "", "groups": groups}))

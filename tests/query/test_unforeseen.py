@@ -107,7 +107,7 @@ def test_a_relation_that_nobody_taught_is_refused() -> None:
     unknown: Any = _Shuffled(source)
     for asked in (
         lambda: relations.sources(unknown),
-        lambda: exact_part._limits_of(unknown, {}),
+        lambda: exact_part._limits_of(unknown, {}, None),
         lambda: exact_part.has_one_row(unknown),
         lambda: rewrites.visible(unknown),
         lambda: rewrites._Pass().of(unknown),

@@ -93,6 +93,6 @@ def _coded(parts: Sequence[pa.Array], kind: Kind, source: Source) -> _Coded:
     size = int(places.max()) + 1 if len(places) else 0
     rows = np.concatenate([np.asarray(pc.fill_null(each.indices, len(places))) for each in whole.chunks])
     has_missing = whole.null_count > 0
-    if kind is Kind.REAL and meant is None and pc.all(pc.equal(listed, pc.floor(listed))).as_py():
+    if kind is Kind.REAL and pa.types.is_floating(listed.type) and pc.all(pc.equal(listed, pc.floor(listed))).as_py():
         kind = Kind.INTEGER  # a library made room for a missing number
     return _Coded(kind=kind, codes=np.append(places, size)[rows], size=size + has_missing, has_missing=has_missing)
