@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Thread
 from time import sleep
@@ -28,6 +28,9 @@ SETTINGS = Settings(
     waiting=80,
 )
 """How they are run: all that race at once get in."""
+
+QUICK = replace(SETTINGS, times=ReleaseTimes(base=0.01, scan=0.01))
+"""The same, for families that ask one question after the other."""
 
 LATE = "dsc_" + "L" * 43
 """A token that has expired."""
@@ -59,10 +62,12 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 @contextmanager
-def attacked(folder: Path, people: int = 1000, log: TextIO | None = None) -> Iterator[tuple[Service, dict[str, str]]]:
+def attacked(
+    folder: Path, people: int = 1000, log: TextIO | None = None, settings: Settings = SETTINGS
+) -> Iterator[tuple[Service, dict[str, str]]]:
     """A service, and the tokens of one of each role, of the analyst second, and of one that has expired."""
     texts = prepared(folder, people)
-    with in_threads(), closing(Service(folder / "discreet.toml", SETTINGS, EventLog(log))) as service:
+    with in_threads(), closing(Service(folder / "discreet.toml", settings, EventLog(log))) as service:
         yield service, texts
 
 

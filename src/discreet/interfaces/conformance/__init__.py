@@ -4,6 +4,8 @@ trial ─▶ target: who comes in, questions that it answers; every reply is loo
             │
             ├─ answers    averaging, differencing, tracker, races, idempotency keys, plan swaps; and what is told
             │             besides, by bytes and times, in metrics, log and traces
+            ├─ approvals  the only way past a ceiling
+            ├─ noise      how far answers about one fact lie apart
             ├─ identity   tokens, roles, assumed names
             ├─ protocol   smuggling, paths, bodies, slow requests, cut connections
             └─ browser    the API's replies, forged forms, scripts, frames, redirects

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from discreet.errors import InvalidArgument, NotTried
 from discreet.exact import Rationalizable
-from discreet.interfaces.conformance import answers, browser, identity, protocol
+from discreet.interfaces.conformance import answers, approvals, browser, identity, noise, protocol
 from discreet.interfaces.conformance.target import Target
 from discreet.interfaces.conformance.trial import Finding, Purse, Report, Trial, Verdict
 
@@ -58,9 +58,11 @@ FAMILIES: Mapping[str, Family] = {
     "assumed names": _alone("names, roles and methods in headers, addresses and bodies", identity.assumed),
     "averaging": _alone("one question many times, in many spellings, by all analysts", answers.averaging),
     "differencing": _alone("questions that overlap", answers.differencing),
+    "noise": _alone("how far answers about one fact lie apart, beside the error that they state", noise.noise),
     "tracker": _alone("questions about nobody and about everybody", answers.tracker),
     "idempotency keys": _alone("keys that are replayed, reused and stolen", answers.idempotency),
     "plan swaps": _alone("questions under the digests of other plans", answers.swaps),
+    "approvals": _alone("approvals for others, for other questions, used again, denied or ended", approvals.approvals),
     "smuggling": _alone("requests that two readers understand in two ways", protocol.smuggling),
     "paths": _alone("paths written in other ways", protocol.paths),
     "bodies": _alone("bodies too large, malformed, nested, packed, and hostile SQL", protocol.bodies),

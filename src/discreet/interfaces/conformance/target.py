@@ -218,7 +218,7 @@ class Target:
 
     def ask(
         self, question: str, who: Holder | None = None, *, headers: Headers = (), amount: Fraction | None = None,
-        **terms: object,
+        times: int = _TIMES, **terms: object,
     ) -> Reply:  # fmt: skip
         """Ask a question, and wait for its answer; again if it wasn't there in time. What it may cost is set aside.
 
@@ -226,7 +226,7 @@ class Target:
             NotTried: what may be spent doesn't suffice.
         """
         whose, cost = who or self.analyst, self.offer if amount is None else amount
-        for _ in range(_TIMES):
+        for _ in range(times):
             asked = self.body(question, {"epsilon": self.purse.take(cost), **terms})
             reply = self._patiently(partial(self.send, "POST", "/v1/answers", whose, asked, headers))
             end = monotonic() + self.patience
