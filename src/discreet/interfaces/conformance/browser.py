@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import re
+import unicodedata
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from types import MappingProxyType
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from discreet.errors import NotTried
@@ -18,6 +22,7 @@ _RAW = (b"<script>conform", b"<img src=x onerror")
 _ERRORS = range(400, 500)
 _REDIRECTS = range(300, 400)
 _MOST_PAGES = 20
+_FORMULAS = ("=1+1", "+1+1", "-1+1", "@A1", "\t=1+1", " =1+1", "＝1+1", "=cmd|' /C calc'!A0")
 
 
 @dataclass(slots=True)
@@ -117,19 +122,24 @@ class _Visitor:
         return found
 
 
-def _signed_in(target: Target) -> _Visitor:
-    """Somebody who signed in to the console with the analyst's token.
+def _signed_in(target: Target, cookies: Mapping[str, str] = MappingProxyType({}), token: str = "") -> _Visitor:
+    """Somebody who signed in to the console with a token: the analyst's, unless another is given.
+
+    Args:
+        target: the server.
+        cookies: that the browser has before.
+        token: with which they sign in.
 
     Raises:
         NotTried: there is no console, or no form to sign in by.
     """
-    visitor = _Visitor(target)
+    visitor = _Visitor(target, dict(cookies))
     reply = visitor.get("/")
     if not reply.header("content-type").startswith("text/html"):
         raise NotTried("the server has no console")
     for form in _Page(reply.body.decode("utf-8", "replace")).forms:
         if form.method == "post" and form.texts:
-            fields = form.fields | dict.fromkeys(form.texts, target.analyst.token)
+            fields = form.fields | dict.fromkeys(form.texts, token or target.analyst.token)
             answer = visitor.post(form.action or "/", fields)
             if answer.status in {OK, *_REDIRECTS} and visitor.cookies:
                 return visitor
@@ -188,6 +198,87 @@ def forms(target: Target, trial: Trial) -> None:
     for path in ("/v1/plans", "/v1/answers", "/v1/tokens"):
         reply = visitor.post(path, {}, [("Origin", _EVIL)], "application/json")
         trial.check(reply.status in _ERRORS, f"{path} takes a cookie for a token")
+
+
+def sessions(target: Target, trial: Trial) -> None:
+    """Sessions that ended, were given beforehand, guessed, cut or of a token that was revoked: they let nobody in."""
+    visitor = _signed_in(target)
+    pages = visitor.pages()
+    if not _is_in(target, visitor.cookies):
+        raise NotTried("whoever signed in to the console isn't in")
+    cookies = {  # those without which nobody is in
+        name: value
+        for name, value in visitor.cookies.items()
+        if value and not _is_in(target, {**visitor.cookies, name: ""})
+    }
+    for name, value in cookies.items():
+        for other in ("0" * len(value), value[:-1], value.upper(), f"{value}0", target.analyst.token):
+            if other != value:
+                trial.check(not _is_in(target, {**cookies, name: other}), "another session's name lets in")
+        bearer = target.send("GET", "/v1/me", headers=[("Authorization", f"Bearer {value}")])
+        trial.check(bearer.status != OK, "a session's name is taken for a token")
+        trial.check(all(value not in path for path in pages), "a session's name stands in an address")
+        bearer = target.send("GET", "/v1/me", headers=[("Cookie", f"{name}={value}")])
+        trial.check(bearer.status != OK, "the API takes a cookie for a token")
+    _signed_in(target, dict.fromkeys(cookies, "f" * 64))
+    trial.check(not _is_in(target, dict.fromkeys(cookies, "f" * 64)), "a name that was given beforehand is a session's")
+    for page in pages.values():
+        for form in page.forms:
+            if "sign-out" in form.action:
+                visitor.post(form.action, form.fields)
+    trial.check(not _is_in(target, cookies), "a session goes on after its end")
+    for token in (f"{target.analyst.token}A", *target.dead):
+        with suppress(NotTried):
+            trial.check(not _is_in(target, _signed_in(target, token=token).cookies), "a token signs in that isn't one")
+    _of_revoked(target, trial)
+
+
+def _of_revoked(target: Target, trial: Trial) -> None:
+    """A session whose token is revoked meanwhile ends with it."""
+    custodian = next((each for each in target.holders if each.role == "custodian"), None)
+    made = target.send("POST", "/v1/tokens", custodian, {"subject": "conform-session", "days": 1})
+    if custodian is None or not isinstance(made.data, dict) or "text" not in made.data:
+        return
+    visitor = _signed_in(target, token=made.data["text"])
+    target.send("DELETE", f"/v1/tokens/{made.data['token']}", custodian)
+    trial.check(not _is_in(target, visitor.cookies), "a session goes on after its token was revoked")
+
+
+def _is_in(target: Target, cookies: Mapping[str, str]) -> bool:
+    """Whether these cookies let somebody in: the first page has a way out."""
+    reply = _Visitor(target, dict(cookies)).get("/")
+    return reply.status == OK and any(
+        "sign-out" in form.action for form in _Page(reply.body.decode("utf-8", "replace")).forms
+    )
+
+
+def formulas(target: Target, trial: Trial) -> None:
+    """Texts that spreadsheets carry out, as names of columns: what is downloaded has none as it was typed."""
+    (question,) = target.questions(1)
+    target.rows(target.ask(question))
+    for text in _FORMULAS:
+        named = question.replace(" AS n", f' AS "{text}"')
+        reply = target.ask(named, headers=[("Accept", "text/csv")])
+        if reply.status != OK or not reply.header("content-type").startswith("text/csv"):
+            continue  # it isn't taken for a name, or nothing is written as CSV
+        _without_formulas(trial, reply)
+    try:
+        visitor = _signed_in(target)
+    except NotTried:
+        return
+    for name in re.findall(rb"/answers/[0-9a-f]+", b"".join(each.body for _, each in target.pages))[:_MOST_PAGES]:
+        reply = visitor.get(f"{name.decode()}/1/answer.csv")
+        if reply.status == OK:
+            _without_formulas(trial, reply)
+
+
+def _without_formulas(trial: Trial, reply: Reply) -> None:
+    """Look at the cells of a download: numbers may begin with a sign, texts may not."""
+    for row in csv.reader(reply.body.decode("utf-8-sig", "replace").splitlines()):
+        for cell in row:
+            begins = unicodedata.normalize("NFKC", cell).strip()[:1] in {"=", "+", "-", "@"} or cell[:1] in {"\t", "\r"}
+            is_number = re.fullmatch(r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?", cell) is not None
+            trial.check(is_number or not begins, "a download has a text that spreadsheets carry out")
 
 
 def scripts(target: Target, trial: Trial) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from discreet.errors import InvalidArgument, NotTried
 from discreet.exact import Rationalizable
-from discreet.interfaces.conformance import answers, approvals, browser, identity, noise, protocol
+from discreet.interfaces.conformance import answers, approvals, browser, identity, noise, protocol, resources
 from discreet.interfaces.conformance.target import Target
 from discreet.interfaces.conformance.trial import Finding, Purse, Report, Trial, Verdict
 
@@ -63,6 +63,8 @@ FAMILIES: Mapping[str, Family] = {
     "idempotency keys": _alone("keys that are replayed, reused and stolen", answers.idempotency),
     "plan swaps": _alone("questions under the digests of other plans", answers.swaps),
     "approvals": _alone("approvals for others, for other questions, used again, denied or ended", approvals.approvals),
+    "bombs": _alone("questions that one person's row makes expensive", resources.bombs),
+    "size": _alone("large answers to short questions, long questions, many at a time", resources.size),
     "smuggling": _alone("requests that two readers understand in two ways", protocol.smuggling),
     "paths": _alone("paths written in other ways", protocol.paths),
     "bodies": _alone("bodies too large, malformed, nested, packed, and hostile SQL", protocol.bodies),
@@ -70,6 +72,8 @@ FAMILIES: Mapping[str, Family] = {
     "cut connections": _alone("connections cut at each step", protocol.cuts),
     "API replies": _alone("types, caching and other sites' scripts", browser.replies),
     "forged forms": _alone("the console's forms, sent by another site (CSRF)", browser.forms),
+    "sessions": _alone("sessions that ended, were guessed, or given beforehand", browser.sessions),
+    "formulas": _alone("texts that spreadsheets carry out, in downloads", browser.formulas),
     "scripts": _alone("scripts in questions, addresses and names (XSS)", browser.scripts),
     "frames": _alone("pages within other sites' pages (clickjacking)", browser.frames),
     "redirects": _alone("addresses that lead to other sites", browser.redirects),
