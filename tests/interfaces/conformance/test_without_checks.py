@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from discreet.errors import NotApproved
-from discreet.interfaces.conformance import Finding, Verdict, conform, noise, resources
+from discreet.interfaces.conformance import Finding, Verdict, answers, conform, noise, resources
 from discreet.interfaces.http import make_app
-from discreet.ledger import attempts
+from discreet.interfaces.http.console import visits
+from discreet.ledger import attempts, requests, transaction
 from discreet.ledger.row import Kind
 from discreet.mechanisms import parameters
 from discreet.results import tabular
-from discreet.service import settings, sign_in
+from discreet.service import questions, settings, sign_in, tickets, tokens, workers
 from discreet.service.scheduling import Allowances
 from support.attacked import QUICK, Edited, Exchange, attacked, listening
 from support.protocol_twins import real_app
@@ -27,10 +29,10 @@ from support.without import instead, refusals, without
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The real server, with little time for each question; its address and everybody's tokens."""
     with (
-        attacked(tmp_path_factory.mktemp("quick"), settings=QUICK) as (service, tokens),
+        attacked(tmp_path_factory.mktemp("quick"), settings=QUICK) as (service, texts),
         listening(make_app(service)) as url,
     ):
-        yield SimpleNamespace(service=service, url=url, tokens=list(tokens.values()))
+        yield SimpleNamespace(service=service, url=url, tokens=list(texts.values()))
 
 
 def found(quick: Any, family: str, url: str = "") -> Finding:
@@ -154,3 +156,102 @@ def test_questions_that_fail_now_and_then_are_not(quick: Any) -> None:
 
     with listening(Edited(real_app(quick), fails)) as url:
         assert found(quick, "bombs", url).verdict is Verdict.HELD
+
+
+# ── Every check of what an analyst may, left out once ────────────────────────────────────────────────────────────────
+
+GUARDS: dict[Callable[..., Any], list[str]] = {
+    attempts.check_use: ["approvals"],
+    attempts.check_attempt: ["idempotency keys"],
+    requests.Requests.open: ["size", "approvals"],
+    requests.Requests.approve: ["approvals"],
+    requests.Requests.deny: ["approvals"],
+    requests._undecided: ["approvals"],
+    tokens._check: ["approvals"],
+    tokens.check_allowed: ["roles"],
+    tokens.recognise: ["tokens"],
+    tokens.recognise_digest: ["tokens"],
+    questions.Questions.ask: ["plan swaps", "approvals"],
+    questions.Questions._take: ["idempotency keys"],
+    questions.Questions._planned: ["size"],
+    tickets.Keys.claim: ["idempotency keys"],
+    tickets.checked_key: ["idempotency keys"],
+    tickets.terms_of: ["assumed names"],
+    workers._check_plan: ["plan swaps"],
+    workers.described: ["size"],
+    settings.check_values: ["size"],
+    settings.ReleaseTimes.step: ["bombs", "size"],
+    settings.check_memory: ["bombs"],
+    transaction._admitted: ["races"],
+    visits.check_form: ["forged forms"],
+    visits.check_same_origin: ["forged forms"],
+    sign_in.Sessions.resume: ["sessions"],
+}
+"""By which families each is found."""
+
+UNSEEN = {
+    "check_use 4": "where declarations have changed since, the request has expired, which is refused before",
+    "check_use 5": "likewise where there is another version",
+    "check_attempt 0": "a token is looked at when a question comes; this is for one that is revoked meanwhile",
+    "check_attempt 1": "likewise for one that ends meanwhile",
+    "check_attempt 2": "the server that took the key says so before; this is for another one on the same ledger",
+    "check_attempt 3": "likewise",
+    "Requests.open 1": "what came as JSON can be written as JSON",
+    "Requests.approve 2": "it takes declarations that change meanwhile",
+    "Requests.approve 3": "it takes an account without tables, and such a server doesn't start",
+    "Requests.deny 0": "custodians alone write reasons",
+    "Requests.deny 1": "what was denied or used stays so, whatever is written after it",
+    "_undecided 0": "where there is no request, there is nothing to be decided, and the next line fails",
+    "_undecided 2": "the custodian's token is looked at before; this is for one that is revoked meanwhile",
+    "recognise 0": "what isn't of the form of a token isn't found among them",
+    "Questions.ask 0": "what is stored of an earlier version is given within a ceiling alone",
+    "Questions.ask 1": "nobody who asks can stop a server",
+    "Questions.ask 2": "nobody who asks can damage a ledger",
+    "Questions._take 0": "the server that took the key says so before; this is for after a restart",
+    "checked_key 0": "a key of another form is a key like others; it only takes room",
+    "terms_of 0": "the API takes no analyst beside a question",
+    "terms_of 1": "limits of no known shape can't be planned",
+    "_check_plan 0": "it takes a configuration that changes between plan and answer",
+    "check_memory 0": "how much memory a slot has isn't said to strangers",
+    "_admitted 0": "where a budget holds no δ, what takes one is beyond it, which is refused after",
+    "Sessions.resume 0": "where there is no session the next line fails; it takes eight hours for one to end by itself",
+    "Sessions.resume 1": "it takes somebody whom a provider vouches for",
+}
+"""What no family finds: each with the reason why it lets no analyst through, or what it would take."""
+
+CHECKS = [(guard, number) for guard in GUARDS for number in range(len(refusals(guard)))]
+
+
+def name_of(check: tuple[Callable[..., Any], int]) -> str:
+    """What a check is called."""
+    return f"{check[0].__qualname__} {check[1]}"
+
+
+def verdict_without(server: Any, check: tuple[Callable[..., Any], int]) -> set[Verdict]:
+    """What families say of a server without it."""
+    with without(*check):
+        report = conform(server.url, server.tokens, families=GUARDS[check[0]], spend="0.5")
+    return {each.verdict for each in report.findings}
+
+
+@pytest.mark.parametrize("check", [(attempts.check_use, 0), (attempts.check_use, 1), (tokens._check, 0)], ids=name_of)
+def test_a_server_without_a_check_is_found(quick: Any, check: tuple[Callable[..., Any], int]) -> None:
+    """Three of them; the others take minutes."""
+    assert Verdict.BROKEN in verdict_without(quick, check)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("check", CHECKS, ids=name_of)
+def test_every_check_that_is_left_out_is_found(
+    tmp_path: Path, check: tuple[Callable[..., Any], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a new server each; what isn't found is listed, and nothing is that is."""
+    monkeypatch.setattr(answers, "CONNECTIONS", 12)
+    with attacked(tmp_path, settings=QUICK) as (service, texts), listening(make_app(service)) as url:
+        found = verdict_without(SimpleNamespace(url=url, tokens=list(texts.values())), check)
+    assert (Verdict.BROKEN in found) is (name_of(check) not in UNSEEN)
+
+
+def test_what_is_not_found_is_there() -> None:
+    """The list names no check that is gone."""
+    assert set(map(name_of, CHECKS)) >= set(UNSEEN)

@@ -16,6 +16,7 @@ _AT_ONCE = 4
 _PART = 20
 """What was approved before is tried again where it is offered at most this part of what is left."""
 
+_MOST_OPEN = 50
 _DAYS = (0, -1, 367, "1", 1e9)
 
 
@@ -32,6 +33,7 @@ def approvals(target: Target, trial: Trial) -> None:
         _swapped(target, trial, custodian, asker, other)
         _taken_back(target, trial, custodian, asker)
         _ended(target, trial, custodian, made)
+        _too_many(target, trial, custodian, asker)
 
 
 def _swapped(target: Target, trial: Trial, custodian: Holder, asker: Holder, other: Holder) -> None:
@@ -207,6 +209,17 @@ def _ended(target: Target, trial: Trial, custodian: Holder, made: ExitStack) -> 
     target.send("DELETE", f"/v1/tokens/{name}", custodian)
     again = _limited(target, custodian, first.subject, made)
     _refused(target, trial, again, question, request, why="that ended with its token")
+
+
+def _too_many(target: Target, trial: Trial, custodian: Holder, asker: Holder) -> None:
+    """Nobody keeps the custodian busy with requests without end; those that were taken are denied."""
+    (question,) = target.questions(1)
+    asked = {**target.body(question, {}), "purpose": "conformance"}
+    replies = [target.send("POST", "/v1/requests", asker, asked) for _ in range(_MOST_OPEN + 1)]
+    taken = [each for each in replies if each.status == _CREATED]
+    for each in taken:
+        _decided(target, custodian, each.data["id"], reason="conformance")
+    trial.check(len(taken) <= _MOST_OPEN, f"{len(taken)} requests of one analyst are open at a time")
 
 
 def _of_before(target: Target, trial: Trial) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
 from discreet.errors import NotTried
 from discreet.interfaces.conformance.target import OK, UNAUTHENTICATED, Holder, Target
-from discreet.interfaces.conformance.trial import Headers, Trial
+from discreet.interfaces.conformance.trial import Headers, Reply, Trial
 
 _REFUSED = {401, 403}
 _CREATED = 201
@@ -57,9 +58,14 @@ def tokens(target: Target, trial: Trial) -> None:
         )
     for path in (f"/v1/budget?token={target.analyst.token}", f"/v1/budget?access_token={target.analyst.token}"):
         trial.check(target.send("GET", path).said == unknown.said, "a token in an address is taken")
+    yesterday = (datetime.now(UTC) - timedelta(days=1)).isoformat()  # whatever the clocks say
+    for holder in target.holders:
+        ends = str(target.send("GET", "/v1/me", holder).data.get("expires") or yesterday)
+        trial.check(ends >= yesterday, "a token lets in that has expired")
     custodian = next((each for each in target.holders if each.role == "custodian"), None)
     if custodian is not None:
         _revoked(target, trial, custodian)
+        _of_others(target, trial, custodian, unknown)
 
 
 def _forged(token: str) -> list[Headers]:
@@ -95,6 +101,17 @@ def _revoked(target: Target, trial: Trial, custodian: Holder) -> None:
     unknown = target.send("GET", "/v1/budget", headers=[("Authorization", f"Bearer dsc_{'A' * 43}")])
     trial.check(before.status == OK, "a token that was just made doesn't let in")
     trial.check(after.said == unknown.said, "a token that was revoked isn't told what an unknown one is told")
+
+
+def _of_others(target: Target, trial: Trial, custodian: Holder, unknown: Reply) -> None:
+    """A token for other tables lets nobody in to these."""
+    body = {"subject": "conform-elsewhere", "days": 1, "datasets": [f"conform-{target.number()}"]}
+    made = target.send("POST", "/v1/tokens", custodian, body)
+    if made.status != _CREATED:
+        return  # there are no others, and no token for them
+    reply = target.send("GET", "/v1/budget", headers=[("Authorization", f"Bearer {made.data['text']}")])
+    target.send("DELETE", f"/v1/tokens/{made.data['token']}", custodian)
+    trial.check(reply.said == unknown.said, "a token for other tables lets in")
 
 
 def roles(target: Target, trial: Trial) -> None:

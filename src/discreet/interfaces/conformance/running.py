@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -164,8 +165,9 @@ def _spent(target: Target) -> dict[str, str]:
     found = {}
     for holder in target.holders:
         if holder.role == "analyst":
-            spent = target.spent(holder)["spent"]
-            found[holder.subject] = ", ".join(f"{name} {_short(value)}" for name, value in spent.items())
+            with suppress(LookupError, TypeError):  # a server whose ledger is damaged doesn't say
+                spent = target.spent(holder)["spent"]
+                found[holder.subject] = ", ".join(f"{name} {_short(value)}" for name, value in spent.items())
     return found
 
 
