@@ -228,7 +228,11 @@ def test_a_question_of_a_table_that_can_not_be_read_costs_nothing(run: Any, fold
     assert refused.exit_code == ExitCode.REFUSED
     assert "60 of 60 values of column 'age' can't be read as integer" in refused.stderr
     assert "discreet admit --at-most-unreadable 1" in refused.stderr
-    assert {each["kind"] for each in json.loads(run("history", "--format", "json").stdout)} == {"budget", "declared", "key"}
+    assert {each["kind"] for each in json.loads(run("history", "--format", "json").stdout)} == {
+        "budget",
+        "declared",
+        "key",
+    }
     assert run("admit", "--at-most-unreadable", "1").exit_code == 0
     assert folder.is_dir()
 

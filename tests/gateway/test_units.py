@@ -148,4 +148,6 @@ def test_an_old_ledger_has_the_unit_of_its_newest_answer(tmp_path: Path, unit: s
         return
     with opened() as account:
         assert account.verify().problems == ()
-        assert [each.text for each in account.history() if each.kind == "budget"][-1].endswith("(add-remove, t by row)")
+        assert [each.text for each in account.history() if each.kind == "budget"][-1].endswith(
+            "(add-remove, t by row); at most 10 failures"
+        )

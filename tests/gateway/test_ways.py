@@ -64,7 +64,7 @@ def test_explain_costs_nothing_and_touches_no_data(census: dp.Protected, monkeyp
     with monkeypatch.context() as patch:
         patch.setattr(census, "_admissions", None)
         census.ask(f"EXPLAIN {COUNT}", epsilon=1)
-    assert [entry.kind for entry in census.history()] == ["budget", "key", "data"]
+    assert [entry.kind for entry in census.history()] == ["budget", "declared", "key", "data"]
     assert census.spent.epsilon == 0
     assert census.ask(COUNT, epsilon=1).reused is False
     assert census.spent.epsilon == 1
@@ -124,7 +124,7 @@ def test_what_contradicts_itself_isnt_asked(visits: dp.Protected) -> None:
     for beside in ({"epsilon": 2}, {"rho": 1}):
         with pytest.raises(InvalidArgument):
             visits.ask(clause, **beside)
-    assert [entry.kind for entry in visits.history()] == ["budget", "key", "data"]
+    assert [entry.kind for entry in visits.history()] == ["budget", "declared", "key", "data"]
     assert visits.ask(clause, epsilon=1)["n"]
 
 

@@ -115,7 +115,7 @@ def test_a_crash_is_not_made_good_by_a_second_run(running: Served, monkeypatch: 
     plan = service.plan(ann, OWN[5], terms)
     with Ledger.open(running.folder / "people.ledger", create=False) as ledger:
         declared = service._tables.dataset
-        account = ledger.account(declared.name, declared.budget)
+        account = ledger.account(declared.name, declared.budget, failures=declared.failures)
         crashed = Attempt(id="crashed", plan=plan["digest"], seconds=0, key=key_digest("analyst", "crash"))
         event = LaplaceEvent(scale=Fraction(17), l1=1)
         version = account.versions()

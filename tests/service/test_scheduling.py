@@ -247,12 +247,12 @@ SPINNING = """
 from time import process_time
 from discreet.service.settings import Share
 from discreet.service.workers import _limited
-with _limited(Share(cores=(), memory=1 << 30, planning=0.1), 0, 0):
+with _limited(Share(cores=(), memory=1 << 30, slot=1 << 30, planning=0.1), 0, 0):
     pass
 end = process_time() + 0.2
 while process_time() < end:
     pass
-with _limited(Share(cores=(), memory=1 << 30, planning=0.1), 0, 0):
+with _limited(Share(cores=(), memory=1 << 30, slot=1 << 30, planning=0.1), 0, 0):
     while True:
         pass
 """

@@ -189,7 +189,7 @@ def test_a_process_that_asks_is_warm_once_it_has_read_each_table(
         tables.warm_up(reading=reading)
         assert read == (['SELECT COUNT(*) AS n FROM "people"'] if reading else [])
         assert not tables.spent.epsilon
-        assert len(tables.history()) == 3  # what is declared, the key, and the version
+        assert len(tables.history()) == 4  # the budget, what is declared, the key, and the version
 
 
 @pytest.mark.parametrize(("cores", "slots"), [(1, 1), (1, 3), (2, 1), (2, 2), (2, 3), (4, 1), (4, 2), (8, 3), (9, 2)])

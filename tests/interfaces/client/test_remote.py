@@ -49,7 +49,8 @@ def answered(remote: Remote, question: object) -> dp.Answer:
 def test_a_question_is_planned_and_asked_and_again_it_is_free(ann: Remote) -> None:
     """The plan says what it costs, the answer costs that once, and the history has it."""
     plan = ann.plan(COUNT, epsilon="1/10")
-    assert (plan.cost.epsilon, plan.seconds, plan.is_free, plan.warnings) == (Fraction(1, 10), STEP, False, ())
+    assert (plan.cost.epsilon, plan.is_free, plan.warnings) == (Fraction(1, 10), False, ())
+    assert STEP < plan.seconds < STEP + 0.1  # and what one person can add to it, many times over
     assert "Laplace" in plan.explain()
     assert plan.expected[0].column == "n"
     answer = answered(ann, COUNT)

@@ -41,7 +41,8 @@ def test_a_question_is_planned_asked_and_asked_again(running: Served, client: Te
     ann = bearer(running, "analyst")
     asked = {"question": COUNT, "epsilon": "1/10"}
     plan = client.post("/v1/plans", json=asked, headers=ann).json()
-    assert (plan["step"], plan["cost"]["exact"]["epsilon"]) == (STEP, "1/10")
+    assert STEP < plan["step"] < STEP + 0.1
+    assert plan["cost"]["exact"]["epsilon"] == "1/10"
     begun = monotonic()
     reply = client.post("/v1/answers", json=asked, headers=ann)
     assert monotonic() - begun >= STEP

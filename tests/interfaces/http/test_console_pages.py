@@ -57,10 +57,10 @@ def test_a_plan_says_that_its_answer_may_leave_at_several_times(
     """And that which of them it is tells something."""
     analyst = running.service.caller(running.tokens["analyst"])
     plan = running.service.plan(analyst, COUNT, {"epsilon": "1"})
-    assert (plan["step"], plan["steps"], plan["rungs"], plan["seconds"]) == (0.4, 1, 1, 0.4)
+    assert (plan["step"], plan["steps"], plan["rungs"], plan["seconds"]) == (0.41, 1, 1, 0.41)
     monkeypatch.setattr(running.service, "plan", lambda *_: {**plan, "rungs": 3, "seconds": 1.6})
     page = sign_in(running, "analyst").get("/ask", params={"question": COUNT, "offer": "epsilon", "amount": "1"})
-    assert "leaves 0.4 s after it starts, or at twice that, and so on, up to 1.6 s" in page.text
+    assert "leaves 0.41 s after it starts, or at twice that, and so on, up to 1.6 s" in page.text
 
 
 def test_what_is_refused_is_said_and_nothing_charged(running: Visited) -> None:

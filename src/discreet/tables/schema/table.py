@@ -33,9 +33,9 @@ MOST_LEFT_OUT = Fraction(1, 100)
 """The part of a table's records that an admission may leave out if nothing is declared."""
 
 
-MOST_ROWS_PER_UNIT = 10_000
+MOST_ROWS_PER_UNIT = 1_000
 """How many rows one unit may have in a table if nothing is declared: so many that hardly anybody is cut off, so few
-that one person moves the time of a question by some hundredths of a second."""
+that one person moves the time of most questions by thousandths of a second."""
 
 
 @taking_known
