@@ -212,7 +212,7 @@ def test_every_page_of_every_role(chromium: Browser, address: str, running: Visi
 def left_behind(running: Visited, **outcome: Any) -> str:
     """The path of a question of the analyst's that waits, runs or failed."""
     attempt = Attempt(id=fresh_name(), plan="", seconds=60.0)
-    plan = {"digest": "", "step": 60.0, "steps": 1, "rungs": 1, "seconds": 60.0}
+    plan = {"digest": "", "step": 60.0, "steps": 1, "rungs": 1, "seconds": 60.0, "values": 1, "ledger_bytes": 0}
     ticket = Ticket.of(fresh_name(), COUNT, {"epsilon": "1", "analyst": "analyst"}, plan, attempt)
     running.service._questions._tickets[ticket.id] = ticket
     if "started" in outcome:

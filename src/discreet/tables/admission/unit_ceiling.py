@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
+from discreet.entropy import fresh_bytes
 from discreet.errors import SnapshotError, SourceUnsupported
 from discreet.tables.admission.snapshot import HeldTable, digest_of
 from discreet.tables.schema.dataset import owner_of
@@ -23,7 +23,7 @@ from discreet.tables.session import Session, name, parquet, string
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ROW = f"row {uuid4()}"
+_ROW = f"row {fresh_bytes(16).hex()}"
 """The column that numbers rows: another one each time, so that no table has a column of that name."""
 
 
