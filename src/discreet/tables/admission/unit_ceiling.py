@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.entropy import fresh_bytes
 from discreet.errors import SnapshotError, SourceUnsupported
 from discreet.tables.admission.snapshot import HeldTable, digest_of
 from discreet.tables.schema.dataset import owner_of
@@ -22,9 +21,6 @@ from discreet.tables.session import Session, name, parquet, string
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-_ROW = f"row {fresh_bytes(16).hex()}"
-"""The column that numbers rows: another one each time, so that no table has a column of that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +75,17 @@ def _kept(table: Table, owner: Owner, held: Mapping[str, HeldTable], folder: Pat
     own = held[table.name.casefold()]
     kept = None if own.file is None or folder is None else folder / f"kept-{own.file}"
     with Session(in_row_order=True) as session:  # so that rows have the same numbers each time they are read
-        read = {each.name.casefold(): each for each in (table, *(hop.table for hop in owner.hops))}
-        files = {key: _files(held[key], folder) for key in read}
+        read = {
+            each.name.casefold(): held[each.name.casefold()] for each in (table, *(hop.table for hop in owner.hops))
+        }
+        files = {key: _files(each, folder) for key, each in read.items()}
         session.lock(allowed=[path for paths in files.values() for path in paths] + ([str(kept)] if kept else []))
-        for number, key in enumerate(read):
-            if files[key]:
-                numbered = f"SELECT *, row_number() OVER () AS {name(_ROW)} FROM {parquet(files[key])}"  # noqa: S608 — quoted
-                session.execute(f"CREATE TEMP VIEW t{number} AS {numbered}")
-            else:
-                session.register(f"t{number}", _numbered(held[key]))
-        beyond = _find_beyond(session, table, owner, list(read))
+        for number, (key, each) in enumerate(read.items()):
+            if not files[key]:
+                session.register(f"raw{number}", each.data)
+            source = parquet(files[key]) if files[key] else f"raw{number}"
+            session.execute(f"CREATE TEMP VIEW t{number} AS {_numbered(each, source)}")
+        beyond = _find_beyond(session, table, owner, read)
         if not beyond.rows:
             return own, beyond
         if own.places:
@@ -97,7 +94,8 @@ def _kept(table: Table, owner: Owner, held: Mapping[str, HeldTable], folder: Pat
                 f"table {table.name!r}, and nothing can be left out of a table in place",
                 hint="declare a higher number, or admit it as a copy: leave in_place out",
             )
-        rest = f"SELECT * EXCLUDE {name(_ROW)} FROM t0 ANTI JOIN beyond USING ({name(_ROW)})"  # noqa: S608 — our own names
+        names = ", ".join(f"c{number} AS {name(column.name)}" for number, column in enumerate(own.columns))
+        rest = f"SELECT {names} FROM t0 ANTI JOIN beyond USING (number)"  # noqa: S608 — names are quoted
         if kept is None:
             return in_memory(session.arrow(rest), own), beyond
         session.execute(f"COPY ({rest}) TO {string(str(kept))} (FORMAT parquet)")
@@ -107,45 +105,57 @@ def _kept(table: Table, owner: Owner, held: Mapping[str, HeldTable], folder: Pat
     return replace(own, rows=own.rows - beyond.rows, digest=digest_of(path)), beyond
 
 
-def _find_beyond(session: Session, table: Table, owner: Owner, read: Sequence[str]) -> Beyond:
+def _numbered(held: HeldTable, source: str) -> str:
+    """The SQL of a table's rows under names of ours: its columns `c0, c1, …`, and the `number` of each row."""
+    columns = ", ".join(f"{name(column.name)} AS c{number}" for number, column in enumerate(held.columns))
+    return f"SELECT {columns}, row_number() OVER () AS number FROM {source}"  # noqa: S608 — names are quoted
+
+
+def _find_beyond(session: Session, table: Table, owner: Owner, read: Mapping[str, HeldTable]) -> Beyond:
     """Make the table of the numbers of those rows that are too many.
 
     Args:
         session: with the tables `t0, t1, …` that were read.
         table: whose rows.
         owner: how their units are found.
-        read: the names of the tables, in that order.
+        read: the tables by name, in that order.
     """
-    ids = [f"u{number}" for number in range(1 if owner.unit.at is None else 2)]
-    unit = ", ".join(ids)
-    session.execute(f"CREATE TEMP VIEW owned AS {_owned(owner, read)}")
+    unit = ", ".join(f"u{number}" for number in range(1 if owner.unit.at is None else 2))
+    session.execute(f"CREATE TEMP VIEW owned AS {_owned(table, owner, read)}")
     most = table.most_rows_per_unit
     heavy = f"SELECT {unit} FROM owned GROUP BY ALL HAVING count(*) > {most}"  # noqa: S608 — a number and our own names
     session.execute(f"CREATE TEMP TABLE heavy AS {heavy}")
     ((units,),) = session.execute("SELECT count(*) FROM heavy")
-    columns = ", ".join(f"t0.{name(column.name)}" for column in table.columns)
-    whose = ", ".join(f"busy.{column}" for column in ids)
-    in_order = f"PARTITION BY {whose} ORDER BY hash({columns}), {columns}"
+    columns = ", ".join(f"c{number}" for number in range(len(read[table.name.casefold()].columns)))
+    in_order = f"PARTITION BY {unit} ORDER BY hash({columns}), {columns}"
     session.execute(
-        f"CREATE TEMP TABLE beyond AS SELECT DISTINCT {name(_ROW)} FROM ("  # noqa: S608 — names are quoted
-        f"SELECT t0.{name(_ROW)}, row_number() OVER ({in_order}) AS place "
-        f"FROM (FROM owned SEMI JOIN heavy USING ({unit})) AS busy JOIN t0 USING ({name(_ROW)})) WHERE place > {most}"
+        "CREATE TEMP TABLE beyond AS SELECT DISTINCT number FROM ("  # noqa: S608 — our own names
+        f"SELECT number, row_number() OVER ({in_order}) AS place "
+        f"FROM (FROM owned SEMI JOIN heavy USING ({unit})) JOIN t0 USING (number)) WHERE place > {most}"
     )
     ((rows,),) = session.execute("SELECT count(*) FROM beyond")
     return Beyond(units, rows)
 
 
-def _owned(owner: Owner, read: Sequence[str]) -> str:
+def _owned(table: Table, owner: Owner, read: Mapping[str, HeldTable]) -> str:
     """The SQL of each row's number with each of its units, `u0` and, of a period, `u1`."""
-    last, joins = "h0", ["t0 AS h0"]
+    last, held, joins = "h0", read[table.name.casefold()], ["t0 AS h0"]
     for number, hop in enumerate(owner.hops, start=1):
-        table = f"t{read.index(hop.table.name.casefold())}"
-        joins.append(f"JOIN {table} AS h{number} ON {last}.{name(hop.column)} = h{number}.{name(hop.to)}")
-        last = f"h{number}"
-    unit = [f"{last}.{name(owner.unit.column or '')} AS u0"]
+        key = hop.table.name.casefold()
+        entered = read[key]
+        link = f"{last}.{_place(held, hop.column)} = h{number}.{_place(entered, hop.to)}"
+        joins.append(f"JOIN t{list(read).index(key)} AS h{number} ON {link}")
+        last, held = f"h{number}", entered
+    unit = [f"{last}.{_place(held, owner.unit.column or '')} AS u0"]
     if owner.unit.at is not None:
-        unit.append(f"date_trunc('{owner.unit.per}', CAST({last}.{name(owner.unit.at)} AS TIMESTAMP)) AS u1")
-    return f"SELECT DISTINCT h0.{name(_ROW)}, {', '.join(unit)} FROM {' '.join(joins)}"  # noqa: S608 — names are quoted
+        at = f"CAST({last}.{_place(held, owner.unit.at)} AS TIMESTAMP)"
+        unit.append(f"date_trunc('{owner.unit.per}', {at}) AS u1")
+    return f"SELECT DISTINCT h0.number, {', '.join(unit)} FROM {' '.join(joins)}"  # noqa: S608 — our own names
+
+
+def _place(held: HeldTable, column: str) -> str:
+    """What a column is called in our view of its table."""
+    return f"c{[each.name.casefold() for each in held.columns].index(column.casefold())}"
 
 
 def _files(held: HeldTable, folder: Path | None) -> list[str]:
@@ -153,15 +163,6 @@ def _files(held: HeldTable, folder: Path | None) -> list[str]:
     if held.file is not None and folder is not None:
         return [str(folder / held.file)]
     return [place.path for place in held.places]
-
-
-def _numbered(held: HeldTable) -> pa.Table:
-    """A table in memory with a number for each row."""
-    import pyarrow as pa
-
-    if held.data is None:
-        raise TypeError("a table lies in memory or in files")
-    return held.data.append_column(_ROW, pa.array(range(held.rows), pa.int64()))
 
 
 def in_memory(table: pa.Table, held: HeldTable) -> HeldTable:
