@@ -5,6 +5,8 @@ BIN  := $(VENV)/bin
 ARGS ?=
 OLDEST := .venv-oldest
 ROUNDS ?= 20
+# One more than there are cores: tests of servers wait for release times, and nobody needs a core meanwhile.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1)))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo serve-demo test quick check docs bench soak oldest audit refresh clean
@@ -20,7 +22,7 @@ serve-demo: $(VENV)/base.stamp ## the console, open on a synthetic census, until
 
 test: check ## everything that must hold before a change is taken
 	@.ci/chromium
-	@$(BIN)/pytest -q -n auto --dist worksteal $(ARGS)
+	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
 
 quick: check ## check, and for 45 seconds the tests that concern what changed since main
 	@tests=$$($(BIN)/python .ci/quick); [ -z "$$tests" ] || \
