@@ -14,11 +14,12 @@ read once more where any unit is over its limit.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor, inf, log2, log10
 
-from discreet.errors import Unsupported
+from discreet.errors import Unsupported, unforeseen
 from discreet.query import ir
 from discreet.query.ir import BYTES_OF_CHARACTER, CALL, name_of
 from discreet.tables import Column, Kind
@@ -128,15 +129,14 @@ def pairs_within_work(exact: ir.Exact) -> int:
 
     As many as it has rows on either side are never too many, so there is no less to be had than a number of 1 gives.
     """
-    from dataclasses import replace
-
     if not any(isinstance(node, ir.Join) and ir.makes_pairs(node) for node in ir.nodes(exact.source)):
         return ir.MOST_PAIRS
-    least = work_of(replace(exact, most_pairs=1)).seconds
-    most = ir.MOST_PAIRS
-    while most > 1 and work_of(replace(exact, most_pairs=most)).seconds > least + _PAIRS_SECONDS:
-        most //= 2
-    return most
+
+    def seconds(exponent: int) -> float:
+        return work_of(replace(exact, most_pairs=2**exponent)).seconds
+
+    exponents = range(1, ir.MOST_PAIRS.bit_length())
+    return int(2 ** bisect_right(exponents, seconds(0) + _PAIRS_SECONDS, key=seconds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,11 +219,14 @@ class _Walk:
                 return self._united([self.of(part) for part in parts], parts, alias, columns)
             case ir.Distinct(source=source):
                 below = self.of(source)
-                return self._held(below, below.rows * (COSTS.grouped + COSTS.looked_up * below.width))
+                took = below.nanoseconds + below.rows * (COSTS.grouped + COSTS.looked_up * below.width)
+                return replace(below, nanoseconds=took, size=below.size + below.rows * below.width)
             case ir.PerUnit():
                 return self._summarized(relation)
             case ir.Window():
                 return self._windowed(relation)
+            case _:
+                raise unforeseen(relation)
 
     def _through(
         self, source: ir.Relation, exprs: Sequence[ir.Expr], texts: Mapping[ir.Name, int], columns: int
@@ -242,11 +245,6 @@ class _Walk:
             (alias, name.casefold()): min(self.computed([expr], below).size, BYTES_OF_CHARACTER * LONGEST_TEXT)
             for name, expr in texts
         }
-
-    def _held(self, below: _Rows, nanoseconds: float) -> _Rows:
-        """Rows that are all held, at what that takes."""
-        size = below.size + below.rows * below.width
-        return _Rows(below.rows, below.texts, below.columns, below.nanoseconds + nanoseconds, size)
 
     def _united(
         self, parts: Sequence[_Rows], of: Sequence[ir.Project], alias: str, columns: Sequence[tuple[str, ir.Type]]
@@ -271,7 +269,6 @@ class _Walk:
         left, right = self.of(join.left), self.of(join.right)
         both = _Rows(0, {**left.texts, **right.texts}, left.columns + right.columns)
         private = [side for side, of in ((left, join.left), (right, join.right)) if ir.owner_of(of) is not None]
-        brought = sum(side.rows for side in private)
         pairs = self._pairs(join, left, right) if ir.makes_pairs(join) else left.rows
         condition = self.computed([join.predicate], both)
         each = COSTS.pair + condition.nanoseconds + COSTS.byte * both.width
@@ -281,7 +278,7 @@ class _Walk:
         if join.kind in {ir.JoinKind.SEMI, ir.JoinKind.ANTI}:
             return _Rows(left.rows, left.texts, left.columns, below + took, size)
         made = pairs + (left.rows if join.kind is ir.JoinKind.LEFT else 0)
-        return _Rows(max(made, min(brought, made)), both.texts, both.columns, below + took, size)
+        return _Rows(made, both.texts, both.columns, below + took, size)
 
     def _pairs(self, join: ir.Join, left: _Rows, right: _Rows) -> float:
         """How many pairs a unit's rows make, by what is unique and what engines let them make."""
@@ -353,6 +350,8 @@ class _Effort:
                 return _Computed(took, size, size + function.copies * sum(part.held for part in parts))
             case ir.Released() | ir.Margin():
                 raise TypeError("a released number has no rows")
+            case _:
+                raise unforeseen(expr)
 
 
 def _longest(function: ir.Function, args: tuple[ir.Expr, ...], sizes: tuple[int, ...]) -> int:
