@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,9 +90,9 @@ def admit(
     within = keep_within(held, tables, account, folder)
     for table in tables:
         held[table.name.casefold()], beyond = within[table.name.casefold()]
-        report[table.name] |= {"rows": held[table.name.casefold()].rows}
-        report[table.name] |= {"beyond_most_rows_per_unit": {"units": beyond.units, "rows": beyond.rows}}
-        if held[table.name.casefold()].rows > table.row_ceiling:
+        rows = held[table.name.casefold()].rows
+        report[table.name] |= {"rows": rows, "beyond_most_rows_per_unit": asdict(beyond)}
+        if rows > table.row_ceiling:
             raise InvalidArgument(
                 f"table {table.name!r} has more rows than row_ceiling = {table.row_ceiling} says",
                 hint="declare a number that it will never reach",
