@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import SnapshotError, SourceUnsupported
-from discreet.tables.admission.snapshot import HeldTable, digest_of
+from discreet.tables.admission.owned_rows import show_owned_rows
+from discreet.tables.admission.snapshot import HeldTable, Snapshot, digest_of
 from discreet.tables.schema.dataset import owner_of
 from discreet.tables.schema.table import Owner, Table
-from discreet.tables.session import Session, name, parquet, string
+from discreet.tables.session import Session, name, string
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,7 +61,8 @@ def keep_within(
             continue
         failed = False
         try:
-            found[table.name.casefold()] = _kept(table, owner, {key: each for key, (each, _) in found.items()}, folder)
+            snapshot = Snapshot(tables={key: each for key, (each, _) in found.items()}, folder=folder)
+            found[table.name.casefold()] = _kept(table, owner, snapshot)
         except (duckdb.Error, OSError):
             failed = True
         if failed:  # raised outside the handler, so that no words that may quote a row are chained to it
@@ -70,22 +72,13 @@ def keep_within(
     return found
 
 
-def _kept(table: Table, owner: Owner, held: Mapping[str, HeldTable], folder: Path | None) -> tuple[HeldTable, Beyond]:
+def _kept(table: Table, owner: Owner, snapshot: Snapshot) -> tuple[HeldTable, Beyond]:
     """One table without what units have too many of."""
-    own = held[table.name.casefold()]
-    kept = None if own.file is None or folder is None else folder / f"kept-{own.file}"
+    own, path = snapshot.tables[table.name.casefold()], snapshot.path(table)
+    kept = None if path is None else path.with_name(f"kept-{path.name}")
     with Session(in_row_order=True) as session:  # so that rows have the same numbers each time they are read
-        read = {
-            each.name.casefold(): held[each.name.casefold()] for each in (table, *(hop.table for hop in owner.hops))
-        }
-        files = {key: _files(each, folder) for key, each in read.items()}
-        session.lock(allowed=[path for paths in files.values() for path in paths] + ([str(kept)] if kept else []))
-        for number, (key, each) in enumerate(read.items()):
-            if not files[key]:
-                session.register(f"raw{number}", each.data)
-            source = parquet(files[key]) if files[key] else f"raw{number}"
-            session.execute(f"CREATE TEMP VIEW t{number} AS {_numbered(each, source)}")
-        beyond = _find_beyond(session, table, owner, read)
+        unit = show_owned_rows(session, snapshot, table, owner, writes=[] if kept is None else [str(kept)])
+        beyond = _find_beyond(session, unit, len(own.columns), table.most_rows_per_unit)
         if not beyond.rows:
             return own, beyond
         if own.places:
@@ -96,38 +89,28 @@ def _kept(table: Table, owner: Owner, held: Mapping[str, HeldTable], folder: Pat
             )
         names = ", ".join(f"c{number} AS {name(column.name)}" for number, column in enumerate(own.columns))
         rest = f"SELECT {names} FROM t0 ANTI JOIN beyond USING (number)"  # noqa: S608 — names are quoted
-        if kept is None:
+        if path is None or kept is None:
             return in_memory(session.arrow(rest), own), beyond
         session.execute(f"COPY ({rest}) TO {string(str(kept))} (FORMAT parquet)")
-    path = kept.with_name(own.file or "")
     kept.chmod(0o600)
     kept.replace(path)
     return replace(own, rows=own.rows - beyond.rows, digest=digest_of(path)), beyond
 
 
-def _numbered(held: HeldTable, source: str) -> str:
-    """The SQL of a table's rows under names of ours: its columns `c0, c1, …`, and the `number` of each row."""
-    columns = ", ".join(f"{name(column.name)} AS c{number}" for number, column in enumerate(held.columns))
-    return f"SELECT {columns}, row_number() OVER () AS number FROM {source}"  # noqa: S608 — names are quoted
-
-
-def _find_beyond(session: Session, table: Table, owner: Owner, read: Mapping[str, HeldTable]) -> Beyond:
+def _find_beyond(session: Session, unit: str, columns: int, most: int) -> Beyond:
     """Make the table of the numbers of those rows that are too many.
 
     Args:
-        session: with the tables `t0, t1, …` that were read.
-        table: whose rows.
-        owner: how their units are found.
-        read: the tables by name, in that order.
+        session: with the rows `t0`, and `owned`.
+        unit: the columns of `owned` that tell units apart.
+        columns: how many `t0` has.
+        most: rows of a unit.
     """
-    unit = ", ".join(f"u{number}" for number in range(1 if owner.unit.at is None else 2))
-    session.execute(f"CREATE TEMP VIEW owned AS {_owned(table, owner, read)}")
-    most = table.most_rows_per_unit
     heavy = f"SELECT {unit} FROM owned GROUP BY ALL HAVING count(*) > {most}"  # noqa: S608 — a number and our own names
     session.execute(f"CREATE TEMP TABLE heavy AS {heavy}")
     ((units,),) = session.execute("SELECT count(*) FROM heavy")
-    columns = ", ".join(f"c{number}" for number in range(len(read[table.name.casefold()].columns)))
-    in_order = f"PARTITION BY {unit} ORDER BY hash({columns}), {columns}"
+    values = ", ".join(f"c{number}" for number in range(columns))
+    in_order = f"PARTITION BY {unit} ORDER BY hash({values}), {values}"
     session.execute(
         "CREATE TEMP TABLE beyond AS SELECT DISTINCT number FROM ("  # noqa: S608 — our own names
         f"SELECT number, row_number() OVER ({in_order}) AS place "
@@ -135,34 +118,6 @@ def _find_beyond(session: Session, table: Table, owner: Owner, read: Mapping[str
     )
     ((rows,),) = session.execute("SELECT count(*) FROM beyond")
     return Beyond(units, rows)
-
-
-def _owned(table: Table, owner: Owner, read: Mapping[str, HeldTable]) -> str:
-    """The SQL of each row's number with each of its units, `u0` and, of a period, `u1`."""
-    last, held, joins = "h0", read[table.name.casefold()], ["t0 AS h0"]
-    for number, hop in enumerate(owner.hops, start=1):
-        key = hop.table.name.casefold()
-        entered = read[key]
-        link = f"{last}.{_place(held, hop.column)} = h{number}.{_place(entered, hop.to)}"
-        joins.append(f"JOIN t{list(read).index(key)} AS h{number} ON {link}")
-        last, held = f"h{number}", entered
-    unit = [f"{last}.{_place(held, owner.unit.column or '')} AS u0"]
-    if owner.unit.at is not None:
-        at = f"CAST({last}.{_place(held, owner.unit.at)} AS TIMESTAMP)"
-        unit.append(f"date_trunc('{owner.unit.per}', {at}) AS u1")
-    return f"SELECT DISTINCT h0.number, {', '.join(unit)} FROM {' '.join(joins)}"  # noqa: S608 — our own names
-
-
-def _place(held: HeldTable, column: str) -> str:
-    """What a column is called in our view of its table."""
-    return f"c{[each.name.casefold() for each in held.columns].index(column.casefold())}"
-
-
-def _files(held: HeldTable, folder: Path | None) -> list[str]:
-    """The files of a table; none if it is in memory."""
-    if held.file is not None and folder is not None:
-        return [str(folder / held.file)]
-    return [place.path for place in held.places]
 
 
 def in_memory(table: pa.Table, held: HeldTable) -> HeldTable:

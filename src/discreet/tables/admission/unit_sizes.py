@@ -7,15 +7,14 @@ rows hang on one that looks like nobody's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from itertools import accumulate
 from typing import Any
 
+from discreet.tables.admission.owned_rows import show_owned_rows
 from discreet.tables.admission.snapshot import Snapshot
 from discreet.tables.schema.dataset import owner_of
 from discreet.tables.schema.table import Owner, Table
-from discreet.tables.session import Session, name, parquet, string
-from discreet.tables.sources import open_source
+from discreet.tables.session import Session, string
 
 LIMITS = (1, 2, 5, 10, 20, 50)
 """Of rows: what each would cut off is told."""
@@ -67,11 +66,12 @@ def with_unit_sizes(snapshot: Snapshot, tables: Sequence[Table]) -> dict[str, Ma
 
 def _sizes(snapshot: Snapshot, table: Table, owner: Owner) -> dict[str, Any]:
     """The sizes of the units of one table."""
-    read = [table, *(hop.table for hop in owner.hops)]
-    with ExitStack() as opened, Session() as session:
-        for number, each in enumerate(read):
-            _show(session, opened, snapshot, f"t{number}", each)
-        session.execute(f"CREATE TEMP TABLE sizes AS {_query(owner)}")
+    with Session() as session:
+        unit = show_owned_rows(session, snapshot, table, owner)
+        session.execute(
+            "CREATE TEMP TABLE sizes AS SELECT lower(trim(CAST(u0 AS VARCHAR))) AS id, count(*) AS size "  # noqa: S608 — our own names
+            f"FROM owned GROUP BY {unit}"
+        )
         counts = session.execute("SELECT size, count(*) FROM sizes GROUP BY size ORDER BY size")
         sizes = [(int(size), int(units)) for size, units in counts]
         quantiles = {str(each): _quantile(sizes, each) for each in _QUANTILES}
@@ -82,49 +82,6 @@ def _sizes(snapshot: Snapshot, table: Table, owner: Owner) -> dict[str, Any]:
             "cut_off": {str(limit): sum(units * max(size - limit, 0) for size, units in sizes) for limit in LIMITS},
             "placeholders": _placeholders(session, quantiles[str(_QUANTILES[-1])]),
         }
-
-
-def _show(session: Session, opened: ExitStack, snapshot: Snapshot, view: str, table: Table) -> None:
-    """Make an admitted table readable under a name."""
-    held, path = snapshot.tables[table.name.casefold()], snapshot.path(table)
-    if path is not None:
-        session.execute(f"CREATE TEMP VIEW {view} AS SELECT * FROM {parquet([str(path)])}")  # noqa: S608 — quoted
-    elif held.data is not None:
-        session.register(view, held.data)
-    else:  # in place: as its source has it
-        import pyarrow as pa
-
-        source = opened.enter_context(open_source(table.source))
-        fields = {each.name.casefold(): each for each in source.fields}
-        wanted = [fields[column.name.casefold()] for column in table.columns]
-        schema = pa.schema([(column.name, each.type) for column, each in zip(table.columns, wanted, strict=True)])
-        batches = (
-            pa.RecordBatch.from_arrays(batch.columns, schema=schema)
-            for batch in source.batches([each.name for each in wanted])
-        )
-        session.register(view, pa.RecordBatchReader.from_batches(schema, batches))
-
-
-def _query(owner: Owner) -> str:
-    """How many rows each unit has, and its id as a text in small letters; `t0` is the table, and a hop leads on."""
-    source, here = "t0", "t0"
-    for number, hop in enumerate(owner.hops, start=1):
-        # A value that several rows of the entered table have leads to each owner once.
-        onward = owner.hops[number].column if number < len(owner.hops) else owner.unit.column or ""
-        columns = {hop.to, onward, *filter(None, [owner.unit.at if number == len(owner.hops) else None])}
-        entered = f"(SELECT DISTINCT {', '.join(map(name, sorted(columns)))} FROM t{number}) AS h{number}"  # noqa: S608 — quoted
-        source += f" JOIN {entered} ON {here}.{name(hop.column)} = h{number}.{name(hop.to)}"
-        here = f"h{number}"
-    unit = owner.unit
-    keys = [f"{here}.{name(unit.column or '')}"]
-    if unit.per is not None and unit.at is not None:
-        keys.append(f"date_trunc({string(str(unit.per))}, {here}.{name(unit.at)})")
-    places = ", ".join(str(number) for number in range(1, len(keys) + 1))
-    selected = ", ".join(f"{key} AS k{number}" for number, key in enumerate(keys))
-    return (
-        f"SELECT lower(trim(CAST(k0 AS VARCHAR))) AS id, size FROM "  # noqa: S608 — names are quoted
-        f"(SELECT {selected}, count(*) AS size FROM {source} WHERE {keys[0]} IS NOT NULL GROUP BY {places})"
-    )
 
 
 def _quantile(sizes: Sequence[tuple[int, int]], part: int) -> int:
