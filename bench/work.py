@@ -4,8 +4,9 @@
 
 A table of 20,000 people with five visits each is asked alone, and with one more person who has as many visits as a unit
 may, each with the longest texts that take an engine longest. The ratio is of what that person added to what the plan
-says that one unit can add at the most: a ratio above 1 is a bound that doesn't hold, and ends with an error. With
-`DISCREET_BENCH=long`, 400 random questions are tried as well.
+says that one unit can add at the most: a ratio above 1 is a bound that doesn't hold, and ends with an error. Last comes
+how many times as long as a count of all rows the question takes without that person, beside how many readings its
+release time has room for. With `DISCREET_BENCH=long`, 400 random questions are tried as well.
 """
 
 from __future__ import annotations
@@ -24,12 +25,13 @@ from time import process_time
 import pyarrow as pa
 
 import discreet as dp
+from discreet.service.settings import MOST_READINGS
 from discreet.tables import Kind
 
 RUNS = 3
 PEOPLE, VISITS = 20_000, 5
-SLACK = 0.01
-"""Seconds, and the hundredth part of as many gigabytes, below which nothing can be told from chance."""
+SLACK = 0.01, 16e6
+"""Seconds and bytes below which nothing can be told from chance: engines take memory in pieces."""
 
 HOSTILE = ("a" * 1_000, "é" * 1_000, "😀" * 1_000, " " * 999 + "x", "ab" * 500)
 SEGMENT = 400
@@ -53,6 +55,15 @@ FIXED = (
     "SELECT COUNT(*) AS n FROM visits a JOIN visits b ON a.pid = b.pid",
     "SELECT COUNT(*) AS n FROM visits a JOIN visits b ON a.pid = b.pid AND a.note < b.note",
     "SELECT COUNT(*) AS n FROM visits a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.cost > a.cost)",
+    "SELECT COUNT(*) AS n FROM visits v JOIN days d ON d.day = v.day WHERE d.season = 'c'",
+    "SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits v JOIN many d ON d.day = v.day WHERE d.season <> 'c'",
+    "SELECT COUNT(*) AS n, COUNT(DISTINCT season) AS s FROM visits v JOIN many d ON d.day = v.day",
+    "SELECT COUNT(*) AS n FROM visits v JOIN many d ON d.season < v.note",
+    "SELECT COUNT(*) AS n FROM visits v LEFT JOIN many d ON d.day = v.day AND d.season < v.note WHERE season IS NULL",
+    (
+        "SELECT season, COUNT(*) AS n FROM (SELECT DISTINCT pid, season FROM visits v JOIN many d ON d.day = v.day) t "
+        "GROUP BY season"
+    ),
     "SELECT COUNT(*) AS n FROM (SELECT DISTINCT pid, note FROM visits) t",
     (
         "SELECT COUNT(*) AS n FROM (SELECT pid, MAX(note) AS m, COUNT(DISTINCT note) AS d FROM visits GROUP BY pid) t "
@@ -89,20 +100,27 @@ def table(rows: int, seed: int) -> pa.Table:
 
 def opened(folder: Path, rows: int, most: int) -> dp.gateway.Protected:
     """The visits behind an account."""
-    return dp.protect(
+    visits = dp.table(
         table(rows, seed=5),
         name="visits",
         unit="pid",
         limits=dp.Limits(rows=5),
         columns={"cost": (0, 1000), "kind": ["x", "y"], "day": (0, 364), "note": dp.Column(kind=Kind.TEXT)},
         most_rows_per_unit=most,
+    )
+    public = pa.table({"day": [*range(365)] * 20, "season": ["a" * 100, "b" * 100, "c", "d", "e"] * 1460})
+    days = dp.table(public.slice(0, 365), name="days", public=True, unique=["day"], columns={"day": (0, 364)})
+    many = dp.table(public, name="many", public=True, columns={"day": (0, 364)})
+    return dp.protect(
+        [visits, days, many],
+        name="clinic",
         budget=dp.Budget(epsilon=1000, delta=1e-6),
         ledger=folder / f"{rows}.ledger",
     )
 
 
-def measured(tables: dp.gateway.Protected, question: str) -> tuple[float, float, float, float]:
-    """Seconds and bytes that a question takes in a process of its own, and what its plan says of one unit."""
+def measured(tables: dp.gateway.Protected, question: str) -> tuple[float, float, float, float, float]:
+    """Seconds and bytes that a question takes in a process of its own; and seconds, bytes and readings of its plan."""
 
     def run(pipe: multiprocessing.connection.Connection) -> None:
         plan = tables.plan(question, epsilon=1)
@@ -116,14 +134,15 @@ def measured(tables: dp.gateway.Protected, question: str) -> tuple[float, float,
                 engine.run(level.exact)
             took.append(process_time() - begun)
         held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-        pipe.send((min(took), held * 1024.0, plan.work.seconds, float(plan.work.size)))
+        readings = sum(level.readings for level in plan.levels)
+        pipe.send((min(took), held * 1024.0, plan.work.seconds, float(plan.work.size), readings))
 
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("fork").Process(target=run, args=(theirs,))
     process.start()
     theirs.close()
     try:
-        found: tuple[float, float, float, float] = ours.recv()
+        found: tuple[float, float, float, float, float] = ours.recv()
     finally:
         process.join()
     return found
@@ -180,25 +199,28 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000, help="of the one person")
     rows = parser.parse_args().rows
     worst = 0.0
-    print(f"{'moved by':>10}{'at most':>10}{'ratio':>7}   {'memory':>8}{'at most':>9}{'ratio':>7}")
+    print("  moved by   at most  ratio     memory  at most  ratio    counts   room")
     with TemporaryDirectory() as folder:
         alone, beside = opened(Path(folder), 0, rows), opened(Path(folder), rows, rows)
+        count, *_ = measured(alone, FIXED[0])
         for question in (*FIXED, *random_questions(400 if os.environ.get("DISCREET_BENCH") == "long" else 0)):
             try:
                 without, with_one = measured(alone, question), measured(beside, question)
             except EOFError:  # refused, or too large a plan
                 continue
-            seconds, size = with_one[0] - without[0], max(with_one[1] - without[1], 0)
-            _, _, most, most_size = with_one
-            ratios = seconds / most, size / most_size
+            moved = with_one[0] - without[0], max(with_one[1] - without[1], 0)
+            seconds, size, readings = with_one[2:]
+            ratios = moved[0] / seconds, moved[1] / size
+            is_served = readings <= MOST_READINGS
             print(
-                f"{seconds:>8.4f} s{most:>8.3f} s{ratios[0]:>7.3f}   {size / 1e6:>5.0f} MB{most_size / 1e6:>6.0f} MB"
-                f"{ratios[1]:>7.3f}   {question[:110]}",
+                f"{moved[0]:>8.4f} s{seconds:>8.3f} s{ratios[0]:>7.3f}   {moved[1] / 1e6:>5.0f} MB{size / 1e6:>6.0f} MB"
+                f"{ratios[1]:>7.3f}   {without[0] / count:>7.1f}{readings:>7.1f}   "
+                f"{'' if is_served else 'refused by servers: '}{question[:110]}",
                 flush=True,
             )
-            if seconds > SLACK:
-                worst = max(worst, ratios[0])
-    print(f"greatest ratio of time: {worst:.3f}")
+            told = (ratio for ratio, by, slack in zip(ratios, moved, SLACK, strict=True) if is_served and by > slack)
+            worst = max(worst, *told, 0.0)
+    print(f"greatest ratio of what servers take: {worst:.3f}")
     sys.exit(worst > 1)
 
 

@@ -291,11 +291,13 @@ def test_what_a_public_table_holds_is_known_as_questions_see_it() -> None:
     found = engine.known(public)
     assert found is engine.known(public)
     assert [column.values for column in found.columns] == [(0, 20, None), ("a", "b", None), None, ("B", "a", "é")]
+    assert [column.repeats for column in found.columns] == [2, 2, 2, 2]
     assert found.rows == ((0, "b", None, "a"), (20, "a", 0.5, "é"), (None, None, 1.5, "B"))
     many = pa.table({**{name: [each[0]] * 10_001 for name, each in rows.items()}, "name": map(str, range(10_001))})
     most = engine_over((public,), {"t": many}).known(public)
     assert (most.rows, most.size, found.size) == (None, 10_001, 4)
     assert [len(column.values or ()) for column in most.columns] == [1, 1, 0, 10_001]
+    assert [column.repeats for column in most.columns] == [10_001, 10_001, 10_001, 1]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(duckdb_engine, "MOST_ROWS", 3)
         assert engine_over((public,), {"t": many}).known(public) == replace(public, size=10_001)

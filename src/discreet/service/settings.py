@@ -2,9 +2,10 @@
 
 How long a question runs depends on the rows, and so on people. Random delays don't hide that, since they average out,
 and rounding up to a grid tells on which side of a step it ran. So each plan has one release time, which follows from
-its shape and from how far one unit can move it: the answer leaves exactly then, and if there is none by then,
-`question_failed` does. One unit moves a question by a hundredth of that time at the most. A custodian may give
-each step several times, each twice the one before: it ends at the first for which it is ready, and that tells which.
+its shape, from what it computes of each row, and from how far one unit can move it: the answer leaves exactly then, and
+if there is none by then, `question_failed` does. One unit moves a question by a hundredth of that time at the most, and
+where it decides whether the rows of others are looked at, there is time for them. A custodian may give each step
+several times, each twice the one before: it ends at the first for which it is ready, and that tells which.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ _LONGEST = 3600
 _MOST_RUNGS = 8
 """The last is 128 times the first."""
 
-_MOST_SCANS = 128
-"""How often one question, or one workload, may read tables. It keeps its slot for as long as that has, and whoever asks
-a thousand things together, for next to nothing, would keep it from everybody."""
+MOST_READINGS = 128
+"""As long as how many readings of a table one question, or one workload, may take. It keeps its slot meanwhile, and
+whoever asks a thousand things together, for next to nothing, would keep it from everybody."""
 
 _TIMES_WORK = 90
 """How many times as long as one unit can move it a step is, beside what the custodian's table says."""
@@ -47,7 +48,8 @@ class ReleaseTimes:
 
     Args:
         base: seconds that every question takes.
-        scan: seconds for each time that a question reads a table, for each of its grouping sets.
+        scan: seconds for each time that a question reads a table, for each of its grouping sets; as many times more as
+            its expressions can take longer than that.
         rungs: how many times each step may end at: the one that follows from its shape, twice that, and so on. With
             one, the default, a step tells whether it was in time; with more, by which of them it was: up to
             log₂(rungs + 1) bits of how long the rows took, which no budget accounts for.
@@ -93,15 +95,16 @@ class ReleaseTimes:
 
         work = work_in_step(plan)
         if isinstance(plan, Plan):
-            scans, steps = max(_scans(each) for each in (*plan.profiles, plan)), 1 + len(plan.profiles)
+            readings, steps = max(_readings(each) for each in (*plan.profiles, plan)), 1 + len(plan.profiles)
         else:
-            scans, steps = sum(map(_scans, plan.bundles)), 1
-        if scans * steps > _MOST_SCANS:
+            readings, steps = sum(map(_readings, plan.bundles)), 1
+        if readings * steps > MOST_READINGS:
             raise Unsupported(
-                f"this reads tables {scans * steps} times, and what is asked at a time may do so {_MOST_SCANS} times",
-                hint="ask for less at a time",
+                f"this can take as long as reading tables {ceil(readings * steps)} times, and what is asked at a time "
+                f"may take as long as {MOST_READINGS}",
+                hint="ask for less at a time, or for shorter patterns; or the custodian declares max_length of texts",
             )
-        shape = self.base + self.scan * scans
+        shape = self.base + self.scan * readings
         most = shape * MOST_SHARE / (1 - MOST_SHARE * _TIMES_WORK)  # which is a hundredth of the step that follows
         if work.seconds > most:
             raise _too_much(f"{work.seconds:.2g} s, and may by {most:.2g} s")
@@ -149,9 +152,9 @@ def longest(step: float, steps: int, rungs: int) -> float:
     return step * steps * (1 << (rungs - 1))
 
 
-def _scans(plan: Plan) -> int:
-    """How often a plan reads a table, for each of its grouping sets."""
-    return sum(len(level.exact.scans) for level in plan.levels)
+def _readings(plan: Plan) -> float:
+    """How many readings of a table a plan takes as long as, for each of its grouping sets."""
+    return sum(level.readings for level in plan.levels)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

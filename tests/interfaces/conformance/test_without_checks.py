@@ -125,7 +125,7 @@ def test_bombs_that_are_planned_are_found(quick: Any) -> None:
     with without(settings.ReleaseTimes.step, number):
         finding = found(quick, "bombs")
     assert finding.verdict is Verdict.BROKEN
-    assert "a plan doesn't bound how long one person makes long patterns" in finding.evidence
+    assert "a plan doesn't bound how long one person makes distinct long texts" in finding.evidence
 
 
 def test_questions_that_fail_for_one_person_are_found(quick: Any) -> None:

@@ -102,7 +102,7 @@ def test_what_one_unit_could_move_too_far_is_refused(name: str, tmp_path: Path) 
     """Where it is to leave at a time of its own, before anything is charged; the hint says what to do."""
     with opened(tmp_path, unit="row" if name == "of one row" else "pid") as tables:
         asked = plan(tables, BOMBS[name])
-        with pytest.raises(Unsupported, match="one person's rows could move") as refused:
+        with pytest.raises(Unsupported, match=r"rows could move|as long as reading tables") as refused:
             check_both(asked, GIB)
         assert "max_length" in str(refused.value.hint)
         assert not tables.spent.epsilon
@@ -212,6 +212,80 @@ def test_what_shapes_the_answer_is_in_the_digest(tmp_path: Path) -> None:
         with opened(tmp_path / str(most), most=most) as tables:
             digests.add(plan(tables, question).digest)
     assert len(digests) == 2
+
+
+COSTLY = {
+    "a filter": "SELECT COUNT(*) AS n FROM visits WHERE {}",
+    "a filter beside one that few rows pass": "SELECT COUNT(*) AS n FROM visits WHERE cost > 99 AND {}",
+    "a measure": "SELECT COUNT_IF({}) AS n FROM visits",
+    "a group": "SELECT {} AS g, COUNT(*) AS n FROM visits GROUP BY g",
+    "different values": "SELECT COUNT(DISTINCT CASE WHEN {} THEN kind END) AS n FROM visits",
+    "an arm of CASE": "SELECT COUNT(*) AS n FROM visits WHERE CASE WHEN cost > 99 THEN {} ELSE TRUE END",
+    "a side of a join": "SELECT COUNT(*) AS n FROM visits v JOIN people p ON p.pid = v.pid AND p.income > 9 WHERE {}",
+    "pairs": "SELECT COUNT(*) AS n FROM visits v JOIN visits o ON o.pid = v.pid AND o.cost > v.cost AND {}",
+    "a condition of EXISTS": "SELECT COUNT(*) AS n FROM people p WHERE EXISTS (SELECT 1 FROM visits WHERE pid = p.pid "
+    "AND {})",
+    "a person": "SELECT COUNT(*) AS n FROM (SELECT pid, SUM(CASE WHEN {} THEN cost END) AS s FROM visits "
+    "GROUP BY pid) t WHERE s > 9",
+    "a window": "SELECT COUNT(*) AS n FROM (SELECT pid, LAG(cost) OVER (PARTITION BY pid ORDER BY {}) AS b "
+    "FROM visits) t WHERE b > 9",
+    "what a public table is joined with": "SELECT SUM(w) AS w FROM visits v JOIN kinds k ON k.kind = v.kind WHERE {}",
+}
+
+
+@pytest.mark.parametrize("name", COSTLY)
+def test_a_release_time_has_room_for_all_rows(name: str, tmp_path: Path) -> None:
+    """For what is computed of each, wherever it stands: one row may decide whether an engine looks at the others.
+
+    Its wrong twin is the time of before, which followed from how many tables a question names: that is the same for
+    both questions.
+    """
+    note = "v.note" if " v " in COSTLY[name] else "note"
+    with opened(tmp_path, most=10) as tables:
+        plain, costly = (
+            plan(tables, COSTLY[name].format(condition)).levels[0]
+            for condition in (f"{note} IS NULL", f"{note} LIKE '%_{'a' * 20}%'")
+        )
+        assert len(plain.exact.scans) == len(costly.exact.scans)
+        assert plain.readings == len(plain.exact.scans)
+        assert costly.readings > 4 * plain.readings
+
+
+def test_a_release_time_has_room_for_a_public_table(tmp_path: Path) -> None:
+    """What is computed of it alone takes as long for whoever asks, but not where engines see that nobody needs it."""
+    asked = "SELECT COUNT(*) AS n FROM visits v JOIN (SELECT kind FROM kinds WHERE {}) k ON k.kind = v.kind"
+    with opened(tmp_path) as tables:
+        plain, costly = (
+            plan(tables, asked.format(condition)).levels[0]
+            for condition in ("w > 0", " OR ".join(f"kind || 'b' LIKE '%_{'a' * each}b%'" for each in range(60)))
+        )
+        assert plain.readings == 2
+        assert costly.readings > 4
+
+
+def test_a_release_time_has_room_for_the_public_rows_that_each_meets(tmp_path: Path) -> None:
+    """As many as have the value that most have; all, where no columns are equal for certain."""
+    asked = "SELECT COUNT(*) AS n FROM visits v JOIN {}"
+    with opened(tmp_path) as tables:
+        one, same, all_, any_ = (
+            plan(tables, asked.format(joined)).levels[0].readings
+            for joined in (
+                "kinds k ON k.kind = v.kind",
+                "(SELECT kind FROM kinds WHERE w >= 0) k ON k.kind = v.kind",
+                "many k ON k.kind = v.kind",
+                "many k ON k.w < v.cost",
+            )
+        )
+        assert one == same == 2
+        assert all_ > 100
+        assert any_ > 100
+
+
+def test_what_takes_as_long_as_many_readings_is_refused(tmp_path: Path) -> None:
+    """It would keep its slot from everybody."""
+    patterns = " OR ".join(f"note LIKE '%_{'a' * 30}{each}%'" for each in range(9))
+    with opened(tmp_path, most=1) as tables, pytest.raises(Unsupported, match="as long as reading tables"):
+        ReleaseTimes().step(plan(tables, f"SELECT COUNT(*) AS n FROM visits WHERE {patterns}"))
 
 
 TEXTS = st.text(alphabet=st.sampled_from("aAzİıſßẞéΐ😀 \t%_ȺK"), max_size=12)

@@ -12,7 +12,7 @@ are counted as in a plain GROUP BY.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from discreet.engine.duckdb.aggregation import (
@@ -223,19 +223,26 @@ def _by_rows(shape: Shape, limit: int) -> Statements:
     heavy = f"SELECT {listed(unit)} FROM {SOURCE_ROWS} {group_by(unit)} HAVING count(*) > {limit}"
     setup.append(f"CREATE TEMP TABLE heavy AS {heavy}")
     parts = [plain(shape, units=NOTHING if shape.keys else f"(SELECT n FROM ({distinct_units(shape)}))"), *counted]
+    of_heavy = list(value_tables(shape, scope))
     if any(adds.is_summed for adds in shape.measures):
         pairs = f"SELECT {listed(unit, keys, sums(shape))} FROM {scope.rows} {group_by([*unit, *keys])}"
-        setup += (show_units(scan, unit, "heavy") for scan in shape.scans)
-        setup.append(f"CREATE TEMP TABLE pairs AS {pairs}")
-        setup += map(show_all_units, shape.scans)
+        of_heavy.append(f"CREATE TEMP TABLE pairs AS {pairs}")
         total = f"SELECT {listed(unit)}, CAST(sum(n) AS BIGINT) AS total FROM pairs {group_by(unit)}"
         excess = f"({total} HAVING sum(n) > {limit}) AS excess"
         parts.append(surplus(f"pairs JOIN {excess} USING ({listed(unit)})", shape, limit))
     return Statements(
-        (*setup, *value_tables(shape, scope)),
+        (*setup, *_narrowed(shape, "heavy", of_heavy)),
         _together(shape, [*parts, *different(shape)]),
         tuple(histograms(shape, scope)),
     )
+
+
+def _narrowed(shape: Shape, units: str, statements: Sequence[str]) -> Iterator[str]:
+    """Statements that are carried out while scans show the units of a table alone: of others nothing is computed."""
+    if statements:
+        yield from (show_units(scan, numbered("u", shape.units), units) for scan in shape.scans)
+        yield from statements
+        yield from map(show_all_units, shape.scans)
 
 
 def _units_in_groups(shape: Shape) -> tuple[list[str], list[str], Shape]:
@@ -290,7 +297,7 @@ def _by_groups(shape: Shape, groups: int, limit: int) -> Statements:
     scope = Scope(rows=f"({rows} ON {matching(CONTRIBUTIONS, 'touched', unit, keys)})", within=pair, limit=limit)
     parts += (f"SELECT *, 0 AS present FROM ({each})" for each in different(shape))
     return Statements(
-        (*setup, *value_tables(shape, scope)),
+        (*setup, *_narrowed(shape, "touched", list(value_tables(shape, scope)))),
         _together(shape, parts) + (" HAVING sum(present) > 0" if keys else ""),
         tuple(histograms(shape, scope)),
     )

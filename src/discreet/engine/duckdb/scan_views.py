@@ -334,12 +334,21 @@ def held_in(session: Session, table: Table, raw: RawViews) -> Table:
         None if column.kind in {Kind.REAL, Kind.TIMESTAMP} else tuple(v for (v,) in _different(session, scan, [place]))
         for place, column in enumerate(table.columns)
     ]
+    repeats = [_most_equal(session, scan, place) for place in places]
+    columns = zip(table.columns, values, repeats, strict=True)
     return replace(
         table,
-        columns=tuple(replace(each, values=held) for each, held in zip(table.columns, values, strict=True)),
+        columns=tuple(replace(each, values=held, repeats=equal) for each, held, equal in columns),
         rows=rows if len(rows) <= MOST_VALUES else None,
         size=int(session.execute(f"SELECT count(*) FROM {scan.name}")[0][0]),
     )
+
+
+def _most_equal(session: Session, scan: ScanView, place: int) -> int:
+    """How many rows have the value of a column that most have, NULL aside."""
+    counts = f"SELECT count(*) AS n FROM {scan.name} WHERE c{place} IS NOT NULL GROUP BY c{place}"
+    ((most,),) = session.execute(f"SELECT coalesce(max(n), 0) FROM ({counts})")
+    return int(most)
 
 
 def _different(session: Session, scan: ScanView, places: Sequence[int]) -> tuple[tuple[Any, ...], ...]:

@@ -26,7 +26,7 @@ from discreet.query.planner.noise_calibration import NoiseChoice, calibrate, sen
 from discreet.query.planner.plan_text import explain
 from discreet.query.planner.question_analysis import warnings_of, why_no_rows, with_averages
 from discreet.query.planner.request import Draft, Request, Together
-from discreet.query.planner.work import Work, pairs_within_work, work_of
+from discreet.query.planner.work import Work, pairs_within_work, readings_of, work_of
 from discreet.results import answered_already
 from discreet.tables import Column, Dataset
 
@@ -75,6 +75,11 @@ class Level:
     def work(self) -> Work:
         """How far one unit can move the time and memory that it takes; nothing, where no data is asked."""
         return work_of(self.exact) if self.events else Work()
+
+    @cached_property
+    def readings(self) -> float:
+        """How many readings of a table it takes as long as, at the most."""
+        return readings_of(self.exact)
 
     @property
     def events(self) -> tuple[Event, ...]:

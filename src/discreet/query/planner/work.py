@@ -8,15 +8,18 @@ Figures are upper ends: a function is taken to be computed wherever it is writte
 be; a unit to have as many rows as its table's `most_rows_per_unit`, and to meet as many as a join lets it. `COSTS` are
 nanoseconds of one core, some three times what was measured; `bench/work.py` measures them on any machine.
 
-Two things aren't in it, for no unit moves them alone: what a question costs whoever is in the tables, and that rows are
-read once more where any unit is over its limit.
+What a question costs whoever is in the tables isn't in it. Yet one row may decide whether the others are looked at:
+engines skip a side of a join where the other is empty, and read rows once more where any unit is over its limit. So
+`readings_of` says how many times as long as reading its tables a question may take with all of their rows, and release
+times have room for it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil, floor, inf, log2, log10
 
 from discreet.errors import Unsupported, unforeseen
@@ -53,8 +56,14 @@ COSTS = Costs()
 _PAIRS_SECONDS = 0.03
 """How far the pairs of one unit may move a question. Joins leave out what would be beyond."""
 
+_ROOM = 3.0
+"""How many times as long as reading them expressions may be said to take where they take no longer: `COSTS` say so."""
+
 _WIDE = 16
 """Bytes of a value that is no text, and of what points to one."""
+
+_GROWTH = 2
+"""How many times what rows take engines hold: what grows is doubled."""
 
 _VECTOR = 2048
 """How many rows engines compute at a time, all texts of which they hold."""
@@ -102,7 +111,55 @@ def _up(number: float) -> str:
 
 def work_of(exact: ir.Exact) -> Work:
     """The most that one unit can add to the exact part of a question."""
-    walk = _Walk(exact.most_pairs)
+    return _work(exact, _GREATEST)
+
+
+def readings_of(exact: ir.Exact) -> float:
+    """How many readings of a table the exact part takes as long as, whatever engines skip.
+
+    A plain question takes as many as it names tables. Others take as many times that as they take longer than the same
+    question with expressions that take nothing and rows that meet one public row each: at the longest texts or at empty
+    ones, for units with all the rows they may have or with one, whichever is most.
+    """
+    times = [
+        _times(partial(_seconds, exact), _Case(is_short=is_short, is_single=is_single))
+        for is_short in (False, True)
+        for is_single in (False, True)
+    ]
+    times += (
+        _times(partial(_nanoseconds, side), _Case(is_short=is_short, is_single=True, is_of_public=True))
+        for is_short in (False, True)
+        for side in _public_sides(exact.source)
+    )
+    return len(exact.scans) * max(1.0, max(times) / _ROOM)
+
+
+def _times(took: Callable[[_Case], float], case: _Case) -> float:
+    """How many times as long something takes as it would if expressions took nothing."""
+    whole = took(case)
+    return 1.0 if whole == inf else whole / took(replace(case, is_plain=True))
+
+
+def _seconds(exact: ir.Exact, case: _Case) -> float:
+    """What one unit adds."""
+    return _work(exact, case).seconds
+
+
+def _nanoseconds(relation: ir.Relation, case: _Case) -> float:
+    """What a relation takes."""
+    return _Walk(1, case).of(relation).nanoseconds
+
+
+def _public_sides(relation: ir.Relation) -> Iterator[ir.Relation]:
+    """What is public of what is joined with rows of units."""
+    for node in ir.nodes(relation):
+        if isinstance(node, ir.Join) and ir.owner_of(node) is not None:
+            yield from (side for side in (node.left, node.right) if ir.owner_of(side) is None)
+
+
+def _work(exact: ir.Exact, case: _Case) -> Work:
+    """What one unit adds, in a case."""
+    walk = _Walk(exact.most_pairs, case)
     rows = walk.of(exact.source)
     values = [measure.value for measure in exact.measures if not isinstance(measure, ir.Units)]
     found = walk.computed([*(key.expr for key in exact.keys), *values], rows)
@@ -114,13 +171,13 @@ def work_of(exact: ir.Exact) -> Work:
     kept = rows.rows * (found.size + _WIDE * (1 + len(exact.keys) + len(exact.measures)))
     return Work(
         seconds=passes * (rows.nanoseconds + rows.rows * each) / 1e9,
-        size=passes * kept + rows.size + found.held * min(rows.rows, _VECTOR),
+        size=_GROWTH * (passes * kept + rows.size + found.held * min(rows.rows, _VECTOR)),
     )
 
 
 def rows_of_unit(source: ir.Relation) -> int | None:
     """How many rows of one unit a relation has at the most, by what is declared; None where nothing bounds it."""
-    rows = _Walk(ir.MOST_PAIRS).of(source).rows
+    rows = _Walk(ir.MOST_PAIRS, _GREATEST).of(source).rows
     return None if rows == inf else int(rows)
 
 
@@ -178,19 +235,40 @@ class _Computed:
     held: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """Of what the work is told.
+
+    Args:
+        is_single: a unit has one row in a table, instead of all that it may have.
+        is_short: texts that are stored are empty, instead of as long as they may be.
+        is_plain: expressions take nothing, and rows meet one public row each.
+        is_of_public: what public relations take for a row of their tables is told, which no unit moves.
+    """
+
+    is_single: bool = False
+    is_short: bool = False
+    is_plain: bool = False
+    is_of_public: bool = False
+
+
+_GREATEST = _Case()
+
+
 class _Walk:
     """Goes through a question's relations from the tables up, each once."""
 
-    def __init__(self, most_pairs: int) -> None:
+    def __init__(self, most_pairs: int, case: _Case) -> None:
         """Nothing is known yet."""
         self._most = most_pairs
+        self._case = case
         self._done: dict[int, tuple[ir.Relation, _Rows]] = {}
 
     def of(self, relation: ir.Relation) -> _Rows:
         """What a unit can bring there."""
         if id(relation) not in self._done:
             found = self._found(relation)
-            if ir.owner_of(relation) is None:
+            if ir.owner_of(relation) is None and not self._case.is_of_public:
                 found = _Rows(found.rows, found.texts, found.columns)
             self._done[id(relation)] = relation, found
         return self._done[id(relation)][1]
@@ -199,15 +277,14 @@ class _Walk:
         """What expressions over these rows take, for one row."""
         each = _Effort(rows.texts)
         found = [each.of(expr) for expr in exprs if expr is not None]
-        return _Computed(
-            sum(one.nanoseconds for one in found), sum(one.size for one in found), sum(f.held for f in found)
-        )
+        took = 0.0 if self._case.is_plain else sum(one.nanoseconds for one in found)
+        return _Computed(took, sum(one.size for one in found), sum(one.held for one in found))
 
     def _found(self, relation: ir.Relation) -> _Rows:  # noqa: PLR0911 — one case for each kind of relation
         """What a unit can bring there, by the kind of relation."""
         match relation:
             case ir.Scan():
-                return _scanned(relation)
+                return _scanned(relation, self._case)
             case ir.Where(source=source, predicate=predicate):
                 return self._through(source, [predicate], self.of(source).texts, self.of(source).columns)
             case ir.Project(source=source, alias=alias, columns=columns):
@@ -282,12 +359,12 @@ class _Walk:
 
     def _pairs(self, join: ir.Join, left: _Rows, right: _Rows) -> float:
         """How many pairs a unit's rows make, by what is unique and what engines let them make."""
-        on = ir.joined_on(join)
-        if ir.is_unique(join.right, on, _is_key):
-            return left.rows
-        if ir.is_unique(join.left, on, _is_key):
+        if self._case.is_plain and ir.owner_of(join.left) is None:
             return right.rows
-        pairs = left.rows * right.rows if left.rows and right.rows else 0.0
+        if self._case.is_plain and ir.owner_of(join.right) is None:
+            return left.rows
+        met = [_most_met(join, of, rows) for of, rows in ((join.left, left.rows), (join.right, right.rows))]
+        pairs = min(left.rows * met[1], right.rows * met[0]) if left.rows and right.rows else 0.0
         owner = ir.owner_of(join)
         if owner is None or owner.unit.is_row:
             return pairs  # one row: nothing of it can be left out
@@ -361,20 +438,25 @@ def _longest(function: ir.Function, args: tuple[ir.Expr, ...], sizes: tuple[int,
     return function.longest(args, sizes)
 
 
-def _scanned(scan: ir.Scan) -> _Rows:
+def _scanned(scan: ir.Scan, case: _Case) -> _Rows:
     """The rows that a unit can have in a table; of a public one, all that it has."""
     table, texts, stored = scan.table, {}, 0
     for column in map(table.column, scan.columns):
         if column.kind is Kind.TEXT:
-            whole = BYTES_OF_CHARACTER * column.max_length
+            whole = 0 if case.is_short else BYTES_OF_CHARACTER * column.max_length
             texts[scan.alias, column.name.casefold()] = int(min(whole, _longest_listed(column)))
             stored += whole
-    if scan.owner is None:
-        return _Rows(inf if table.size is None else table.size, texts, len(scan.columns))
-    rows = 1 if scan.owner.unit.is_row else table.most_rows_per_unit
-    hops = COSTS.grouped * len(scan.owner.hops)
+    hops = 0 if scan.owner is None else COSTS.grouped * len(scan.owner.hops)
     each = COSTS.row * (2 + len(scan.columns)) + hops + COSTS.stored * stored
+    rows = 1 if case.is_single and (scan.owner or case.is_of_public) else _most_rows(scan)
     return _Rows(rows, texts, len(scan.columns), rows * each, _VECTOR * stored)
+
+
+def _most_rows(scan: ir.Scan) -> float:
+    """How many rows of a unit there are in a table at the most; of a public one, how many there are."""
+    if scan.owner is None:
+        return inf if scan.table.size is None else scan.table.size
+    return 1 if scan.owner.unit.is_row else scan.table.most_rows_per_unit
 
 
 def _longest_listed(column: Column) -> float:
@@ -387,7 +469,20 @@ def _longest_listed(column: Column) -> float:
     return max((len(each.encode()) for each in listed if isinstance(each, str)), default=0) + BYTES_OF_CHARACTER
 
 
-def _is_key(scan: ir.Scan, names: frozenset[ir.Name]) -> bool:
-    """Whether a public table declares one of the columns as unique: that was checked."""
-    found = {name for alias, name in names if alias == scan.alias}
-    return scan.table.public and any(name.casefold() in found for name in scan.table.unique)
+def _most_met(join: ir.Join, side: ir.Relation, rows: float) -> float:
+    """How many rows of one side of a join a row of the other meets at the most, by what equal columns tell."""
+    on, (first, *others) = ir.joined_on(join), ir.scans(side)
+    # Of tables that are joined, rows that are equal in one column could meet more than one each.
+    repeats = set() if others else {each.repeats for each in first.table.columns if each.repeats is not None}
+    for most in sorted({1, *repeats}):
+        if ir.is_unique(side, on, partial(_is_equal_in, most)):
+            return min(rows, most)
+    return rows
+
+
+def _is_equal_in(most: int, scan: ir.Scan, names: frozenset[ir.Name]) -> bool:
+    """Whether no more rows of a public table than so many are equal in some columns, by what it declares or holds."""
+    unique = {name.casefold() for name in scan.table.unique}
+    columns = (scan.table.column(name) for alias, name in names if alias == scan.alias)
+    repeats = (1 if each.name.casefold() in unique else each.repeats for each in columns)
+    return scan.table.public and any(each is not None and each <= most for each in repeats)

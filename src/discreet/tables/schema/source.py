@@ -329,6 +329,7 @@ class Column:
         epoch: what dates and times count that are numbers: `s`, `ms` or `us` since 1970, of timestamps in a time zone;
             `days` since 1970; or `excel`, days as spreadsheets count them.
         values: of a public table, all that it holds as admitted, NULL among them if it does. Found, never declared.
+        repeats: of a public table, how many rows have the value that most have. Found, never declared.
 
     Raises:
         InvalidArgument: both bounds and keys, or either doesn't fit the kind; a time zone that can't be one; places
@@ -353,6 +354,7 @@ class Column:
     format: str | None = None
     epoch: Epoch | None = None
     values: tuple[KeyValue, ...] | None = field(default=None, hash=False, repr=False)
+    repeats: int | None = field(default=None, hash=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check that the declaration is one, and fits the kind."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from discreet.errors import TypeMismatch, Unsupported
-from discreet.query.ir.expressions import Call, Expr, Function, Literal, Sizes, Type, is_null
+from discreet.query.ir.expressions import CALL, Call, Expr, Function, Literal, Sizes, Type, is_null
 from discreet.query.ir.functions.application import (
     Args,
     alike,
@@ -118,7 +118,13 @@ LOGIC = (
     _connective("and", False, operator.and_),  # noqa: FBT003 — one false decides
     _connective("or", True, operator.or_),  # noqa: FBT003 — one true decides
     Function("not", condition, operator.invert, strict(operator.not_), taking("NOT", Kind.BOOLEAN)),
-    Function("is_null", _sure, lambda value: comparable(value).isnull(), lambda value: value is None),
+    Function(
+        "is_null",
+        _sure,
+        lambda value: comparable(value).isnull(),
+        lambda value: value is None,
+        effort=lambda _args, _sizes: CALL,  # a mark beside the text tells it
+    ),
 )
 
 
