@@ -116,7 +116,6 @@ _LOADING = RLock()
 
 
 def __getattr__(name: str) -> object:
-    """A public name, or a room of the house, loaded."""
     for home, names in _HOMES.items():
         if name in names:
             with _LOADING:
@@ -132,5 +131,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """The public names."""
     return sorted({*globals(), *__all__})

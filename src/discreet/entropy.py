@@ -54,7 +54,6 @@ class Keystream:
     width = 63
 
     def __init__(self) -> None:
-        """Take a first key."""
         self._rekey()
 
     def words(self, count: int) -> NDArray[np.int64]:

@@ -90,7 +90,6 @@ class DiscreetError(Exception):
     code: ClassVar[str] = "error"
 
     def __init_subclass__(cls) -> None:
-        """Call a kind of error by the name of its class."""
         cls.code = "_".join(re.findall("[A-Z][a-z]+", cls.__name__.removesuffix("Error"))).lower()
 
     def __init__(self, message: str, *, hint: str = "", place: tuple[int, int] | None = None) -> None:
@@ -101,7 +100,6 @@ class DiscreetError(Exception):
         self.place = place
 
     def __str__(self) -> str:
-        """One line: place, message, hint."""
         where = f"line {self.place[0]}, column {self.place[1]}: " if self.place else ""
         return f"{where}{self.message}" + (f" ({self.hint})" if self.hint else "")
 
@@ -177,7 +175,6 @@ class SnapshotChanged(SnapshotError):
     """
 
     def __init__(self) -> None:
-        """Take nothing, so that nothing can be said."""
         super().__init__(
             "a file that was admitted in place isn't what it was, so no question can be answered",
             hint=Hint("the custodian admits them again: refresh()", cli="the custodian admits them: `discreet admit`"),
@@ -188,7 +185,6 @@ class AdmissionConflict(SnapshotError):
     """Another process has admitted a version of the tables since this admission began."""
 
     def __init__(self, version: int) -> None:
-        """Say which version is in force now."""
         super().__init__(
             f"version {version} was admitted by another process meanwhile; what this one has read isn't in force",
             hint="admit again if the sources have changed since",
@@ -311,7 +307,6 @@ class AccountClosed(LedgerError):
     """The account was closed in this process, and is used again; nothing was charged."""
 
     def __init__(self) -> None:
-        """Say how it is opened again."""
         super().__init__("these tables were closed", hint="open them again: protect(…), load(…)")
 
 
@@ -327,7 +322,6 @@ class Unauthenticated(AccessError):
     """The token isn't known, or holds no more; which of the two isn't said."""
 
     def __init__(self) -> None:
-        """Take nothing: a stranger learns nothing of tokens."""
         super().__init__(
             "this token isn't known here, has expired, or was revoked",
             hint="the custodian makes one: discreet token create",
@@ -354,7 +348,6 @@ class KeyReused(AccessError):
     """The idempotency key was used for another question, or for another plan of this one."""
 
     def __init__(self) -> None:
-        """Say so."""
         super().__init__("this Idempotency-Key was used for another plan", hint="take a new key for each question")
 
 
@@ -362,7 +355,6 @@ class AskedAlready(AccessError):
     """The same question is being asked under this idempotency key, perhaps through another server."""
 
     def __init__(self) -> None:
-        """Say so."""
         super().__init__("this question is asked already under this Idempotency-Key", hint="ask again for its answer")
 
 
@@ -388,7 +380,6 @@ class TooManyWaiting(AccessError):
     retry_after: int = 1
 
     def __init__(self, message: str, *, hint: str = "", retry_after: int = 1) -> None:
-        """Keep when to try again beside the text."""
         super().__init__(message, hint=hint)
         self.retry_after = retry_after
 
@@ -424,7 +415,6 @@ class QuestionFailed(DiscreetError):
     """
 
     def __init__(self) -> None:
-        """Take nothing, so that nothing can be said."""
         super().__init__(
             "the question could not be answered; what was reserved for it stays spent",
             hint=Hint(
@@ -476,13 +466,12 @@ class Hint(str):
     file: str
 
     def __new__(cls, python: str, *, cli: str, file: str | None = None) -> Self:
-        """Keep the other spellings beside the text."""
+        """In Python, on a command line, and in a file, whose spelling is Python's unless it is said."""
         made = super().__new__(cls, python)
         made.cli, made.file = cli, python if file is None else file
         return made
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, str]]:
-        """What makes it again, in another process."""
         return (str(self),), {"cli": self.cli, "file": self.file}
 
     @classmethod

@@ -187,7 +187,6 @@ class Exactly:
     """A guarantee made of optimal composition, as one of loss distributions would be plugged in."""
 
     def __init__(self, event: Event, times: int) -> None:
-        """Keep what happens."""
         assert isinstance(event, LaplaceEvent)
         self.loss, self.times = PureDP(event.l1 / event.scale), times
 

@@ -221,7 +221,6 @@ class Repeating(Indifferent):
     """The same, but each neighbour's numbers are drawn once, and given again: the wrong twin."""
 
     def __init__(self) -> None:
-        """Nothing is drawn yet."""
         self._kept: dict[int, Any] = {}
 
     def draw(self, data: int, count: int) -> Any:

@@ -29,7 +29,6 @@ class Outline(HTMLParser):
     VOID = frozenset({"meta", "path", "use", "rect"})
 
     def __init__(self, text: str) -> None:
-        """Read a page."""
         super().__init__()
         self.open: list[str] = []
         self.tags: list[tuple[str, dict[str, str | None]]] = []

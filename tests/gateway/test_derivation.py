@@ -37,7 +37,6 @@ class Desk:
     """Opens accounts over one table."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
-        """Start with none."""
         self.folder, self._stack, self._opened = folder, stack, 0
 
     def __call__(self, unit: Unit = BY_ROW, table: pa.Table | None = None, **declared: Any) -> dp.Protected:

@@ -48,7 +48,6 @@ class Hospital:
     """
 
     def __init__(self, folder: Path, names: tuple[str, str], rows_of: Callable[[int], int]) -> None:
-        """Write the files."""
         self.folder, self.names, self.key = folder, names, NAMES[names]
         self.people = list(range(100, 400))
         self.events = [(who, WARDS[(who + n) % 3]) for who in self.people for n in range(rows_of(who))]

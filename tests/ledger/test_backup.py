@@ -43,7 +43,6 @@ class Town:
     witnessed: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Begin it."""
         self.ledger = Ledger.open(self.path, create=True)
         self.account.signing(self.key).make()
 

@@ -85,7 +85,6 @@ class LedgerMachine(RuleBasedStateMachine):
     """Any sequence of declarations, admissions, debits, outcomes and restarts."""
 
     def __init__(self) -> None:
-        """Make a ledger in a folder of its own."""
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(dir=MEMORY))
         self.ledger = Ledger.open(self.folder / "census.ledger", create=True)

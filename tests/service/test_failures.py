@@ -53,7 +53,6 @@ class Warming:
     """A process that is warm after some time, by a clock of its own."""
 
     def __init__(self, after: float) -> None:
-        """Just started."""
         self.now, self.after = 0.0, after
 
     def is_warm(self) -> bool:

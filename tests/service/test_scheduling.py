@@ -105,7 +105,6 @@ class Fake:
     """
 
     def __init__(self, took: float | str | None = 0.0) -> None:
-        """Nothing was asked yet."""
         self.took = took
         self.may_go = Event()
         self.may_go.set()

@@ -234,7 +234,6 @@ class Fake:
     """
 
     def __init__(self, after: float | None, *, obeys: bool = True) -> None:
-        """Nothing was said yet."""
         self.after, self.obeys = after, obeys
         self.started = self.released = 0.0
         self.restarts = 0

@@ -99,7 +99,6 @@ class Measured:
     """
 
     def __init__(self, *takes: float) -> None:
-        """Nothing was asked yet."""
         self.now, self.takes, self.begun, self.restarts = 0.0, list(takes), 0.0, 0
         self.stores, self.stored = 0.0, 0.0
         self.killed, self.given_up = False, list[float]()

@@ -78,7 +78,6 @@ class Measuring:
     """
 
     def __init__(self, *, obeys: bool) -> None:
-        """Nothing was asked yet."""
         self.obeys = obeys
         self.takes = 0.0
         self.released = False

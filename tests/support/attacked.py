@@ -244,7 +244,6 @@ class Keyed:
     """
 
     def __init__(self, app: App, *, by_key_alone: bool = False, any_plan: bool = False) -> None:
-        """Nothing was asked yet."""
         self._by_key_alone, self._any_plan = by_key_alone, any_plan
         self._digests: dict[str, str] = {}
         self._kept: dict[tuple[str, str], tuple[Mapping[str, Any], Any]] = {}

@@ -96,7 +96,6 @@ class _ReusedSessions(Sessions):
     """
 
     def __init__(self, *, threads: int | None, memory: int | None) -> None:
-        """Note how many threads a session has."""
         super().__init__(threads=threads, memory=memory)
         self._threads = threads
 

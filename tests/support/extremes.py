@@ -87,7 +87,6 @@ class Cells:
         }
 
     def __len__(self) -> int:
-        """How many cells there are."""
         return len(self.cells)
 
 

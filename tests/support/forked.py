@@ -51,7 +51,6 @@ class Forked:
     """
 
     def __init__(self, server: Server, pid: int, stdout: IO[str], errors: Path) -> None:
-        """Keep the parts."""
         self.pid, self.stdout = pid, stdout
         self._server, self._errors = server, errors
         self.is_over = False
@@ -71,7 +70,6 @@ class Server:
     """
 
     def __init__(self, imports: Sequence[str]) -> None:
-        """Start it."""
         self._process = subprocess.Popen(
             [sys.executable, "-W", "error", "-c", SERVER, *imports],
             stdin=subprocess.PIPE,

@@ -28,7 +28,6 @@ class HashOrder:
     """Its hash of the unit, of what is ranked as the engine has it, and of the salt."""
 
     def __init__(self, question: Exact) -> None:
-        """Note what the question says of types."""
         self._question = question
         self._units = ([_SQL[_kind_of_id(question)], "TIMESTAMP"]) if not question.owner.unit.is_row else []
 

@@ -63,7 +63,6 @@ class Meanings:
     """Values of expressions on the rows, computed by DuckDB from what a question was read as."""
 
     def __init__(self) -> None:
-        """Make the rows."""
         self.engine = duckdb.connect()
         self.engine.execute(CREATE)
         self._rows = ibis.table({column.name: TYPES[column.kind][1] for column in MOMENTS.columns}, name="moments")

@@ -21,7 +21,6 @@ class Pair:
     q: NDArray[np.float64]
 
     def __matmul__(self, other: Pair) -> Pair:
-        """Both, independently."""
         return Pair(np.outer(self.p, other.p).ravel(), np.outer(self.q, other.q).ravel())
 
     def flipped(self) -> Pair:

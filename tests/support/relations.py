@@ -363,23 +363,18 @@ class _Reversed:
     """A value that is sorted the other way round."""
 
     def __init__(self, value: Any) -> None:
-        """Keep the value."""
         self.value = value
 
     def __lt__(self, other: _Reversed) -> bool:
-        """Less is more."""
         return bool(other.value < self.value)
 
     def __eq__(self, other: object) -> bool:
-        """Equal as ever."""
         return isinstance(other, _Reversed) and self.value == other.value
 
     def __le__(self, other: _Reversed) -> bool:
-        """Less or equal."""
         return self < other or self == other
 
     def __hash__(self) -> int:
-        """Of the value."""
         return hash(self.value)
 
 

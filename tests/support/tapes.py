@@ -22,7 +22,6 @@ class Tape:
     """A source of the words it was given, in that order."""
 
     def __init__(self, words: Iterable[int], *, width: int) -> None:
-        """Hold words below 2^width."""
         self._words = list(words)
         self._next = 0
         self.width = width

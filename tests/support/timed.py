@@ -80,7 +80,6 @@ class Advantage:
     least: float
 
     def __str__(self) -> str:
-        """In words."""
         return f"{self.seen:+.4f} ± {1.96 * self.error:.4f} (95 %), at least {self.least:+.4f}"
 
 

@@ -208,7 +208,6 @@ class Remaining:
         return f"Remaining({self})"
 
     def __str__(self) -> str:
-        """The amounts in symbols."""
         amounts = [f"ε = {shown(self.epsilon, 4)}"]
         amounts += [f"ρ = {shown(self.rho, 4)}"] if self.rho else []
         return " or ".join(amounts) + (f", with δ = {shown(self.delta, 3)} for groups" if self.delta else "")

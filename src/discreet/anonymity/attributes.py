@@ -86,7 +86,6 @@ class AttributeGuess:
         return self.reason == _MEASURE
 
     def __str__(self) -> str:
-        """The guess in one line."""
         return f"{self.column}: {self.kind}, {self.reason} ({self.unique:.1%} of rows unique)"
 
 
@@ -125,7 +124,6 @@ class Attributes:
         return tuple(guess.column for guess in self.guesses if guess.kind is kind)
 
     def __str__(self) -> str:
-        """One line for each column."""
         return "\n".join(map(str, self.guesses))
 
 

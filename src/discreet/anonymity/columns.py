@@ -59,12 +59,10 @@ class Stored:
     """
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
-        """Note where each piece ends."""
         self._pieces = tuple(pieces)
         self._ends = list(accumulate(len(piece.places) for piece in pieces))
 
     def __len__(self) -> int:
-        """How many rows there are."""
         return self._ends[-1] if self._ends else 0
 
     def __getitem__(self, rows: slice) -> NDArray[np.int32]:
@@ -118,7 +116,6 @@ class Coded:
     __slots__ = ("_codes", "has_missing", "name", "values")
 
     def __init__(self, *, name: str, codes: Codes | Stored, values: pa.Array, has_missing: bool) -> None:
-        """Keep them."""
         self.name = name
         self.values = values
         self.has_missing = has_missing

@@ -133,7 +133,6 @@ class Repeated:
         }
 
     def __str__(self) -> str:
-        """The figures in words."""
         if self.fixes and not self.is_name:
             return str(
                 UnitCandidate(

@@ -47,11 +47,9 @@ class Guess:
     right: bool | None
 
     def __post_init__(self) -> None:
-        """Check the confidence."""
         _share(self.confidence, "confidence")
 
     def __str__(self) -> str:
-        """One line."""
         verdict = {True: ", right", False: ", wrong", None: ""}[self.right]
         return f"{self.who}: {self.what}, {_percent(self.confidence)} sure{verdict}"
 
@@ -111,7 +109,6 @@ class AttackResult:
     repeated: tuple[Repeated, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check what all attacks share."""
         for name, value in (("success", self.success), ("baseline", self.baseline)):
             if value is not None:
                 _share(value, name)

@@ -68,7 +68,6 @@ class Audit:
         return f"not rejected: nothing here contradicts {self.claim}"
 
     def __str__(self) -> str:
-        """All of it, for people."""
         p, q = (hits / self.draws for hits in self.hits)
         lines = {
             "audited": self.subject,
@@ -181,7 +180,6 @@ class Given:
         return sum(bool(self.predicate(output)) for output in outputs)
 
     def __str__(self) -> str:
-        """Its name, if it has one."""
         return f"as given: {getattr(self.predicate, '__name__', 'a predicate')}"
 
 

@@ -51,7 +51,6 @@ class Among:
         return sum(output in self.outcomes for output in outputs)
 
     def __str__(self) -> str:
-        """The outcomes, in short."""
         return f"{_in_short(self.outcomes)} (log likelihood ratio ≥ {self.ratio:.4g})"
 
 
@@ -71,7 +70,6 @@ class Above:
         return int(self.holds(Batch.of(outputs)).sum())
 
     def __str__(self) -> str:
-        """The scorer and the cut."""
         if isinf(self.cut):
             return f"{self.scorer.name} is there"
         exact = isinstance(self.scorer, Value)

@@ -217,11 +217,9 @@ class Batch:
         return cls(tuple(map(_numbers, columns_of)), _objects(flat))
 
     def __len__(self) -> int:
-        """How many outputs there are."""
         return len(self.whole)
 
     def __getitem__(self, places: slice) -> Batch:
-        """Some of the outputs."""
         return Batch(tuple(part[places] for part in self.parts), self.whole[places])
 
 

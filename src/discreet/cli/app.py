@@ -91,7 +91,6 @@ class _Group(Group):
     """All commands."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 — as Typer has them
-        """Build none yet, and none twice."""
         super().__init__(**settings)
         self.commands = _ALL
 

@@ -99,7 +99,6 @@ class Names:
     """The columns of one question: each keeps its number, so that equal relations become equal tables."""
 
     def __init__(self) -> None:
-        """No column is named yet."""
         self._numbers: dict[tuple[str, str, bool], int] = {}
 
     def of(self, alias: str, names: Iterable[str], *, checked: bool = True) -> dict[Name, str]:

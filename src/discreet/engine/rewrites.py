@@ -86,7 +86,6 @@ class _Pass:
     """One pass over a question's relations; what is used several times is rewritten once."""
 
     def __init__(self) -> None:
-        """Nothing is rewritten yet."""
         self._done: dict[int, tuple[Relation, Relation]] = {}
 
     def of(self, relation: Relation) -> Relation:

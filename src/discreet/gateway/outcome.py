@@ -253,7 +253,6 @@ class ReuseIndex:
     """
 
     def __init__(self, account: Account, remake: Callable[[StoredRequest], Remade | None]) -> None:
-        """Start with no plans remembered."""
         self._account = account
         self._remake = remake
         self._made: OrderedDict[str, Remade | None] = OrderedDict()

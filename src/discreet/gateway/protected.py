@@ -541,7 +541,6 @@ class Protected(Accounted):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close."""
         self.close()
 
     def _admit(self, analyst: str | None) -> None:

@@ -72,7 +72,6 @@ class Versions(ABC):
     """
 
     def __init__(self, dataset: Dataset, account: Account, data: Mapping[str, object]) -> None:
-        """Nothing is read yet."""
         self._dataset = dataset
         self._account = account
         self._data = dict(data)

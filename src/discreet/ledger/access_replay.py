@@ -193,7 +193,6 @@ class MonthReplay:
     """
 
     def __init__(self) -> None:
-        """Nothing was spent yet."""
         self._months: dict[str, tuple[str, Charge, bool]] = {}
         self._latest = ""
 

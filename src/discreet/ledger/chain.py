@@ -104,7 +104,6 @@ class Chain:
     def __init__(
         self, connection: Connection, *, lock: bool, large: LargeFiles | LargeRows, walked: Walked | None = None
     ) -> None:
-        """Take the lock."""
         self._connection, self._large = connection, large
         self._time = ""
         self._walked: Walked = {} if walked is None else walked

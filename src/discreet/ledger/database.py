@@ -61,7 +61,6 @@ class File:
         return place.with_name(f"{place.name}.answers")
 
     def __str__(self) -> str:
-        """The path, for messages."""
         return str(self.path)
 
 

@@ -58,7 +58,6 @@ class Declaration:
     failures: int = FAILURES
 
     def __post_init__(self) -> None:
-        """Check the names, and that the total stays."""
         checked_failures(self.failures)
         if isinstance(self.budget, MonthlyShare):
             raise InvalidArgument("the budget of all never renews", hint="a share of one analyst may")
@@ -105,7 +104,6 @@ class Declaration:
             raise LedgerCorrupt("a declared budget in the ledger can't be read") from None
 
     def __str__(self) -> str:
-        """The declaration in words."""
         shares = "".join(f"; {name}: {share}" for name, share in self.analysts.items())
         units = "".join(f", {table} by {unit}" for table, unit in self.units.items())
         return f"{self.budget}{shares} ({self.adjacency.replace('_', '-')}{units}); at most {self.failures} failures"

@@ -72,7 +72,6 @@ class Entry:
         return "" if self.state is None else state_in_words(self.state, is_due=is_due)
 
     def __repr__(self) -> str:
-        """All of it on one line, but for what isn't there."""
         parts = ("" if self.number is None else str(self.number), f"{self.at:%Y-%m-%d %H:%M}", self.analyst or "")
         said = (str(self.state or self.kind), " ".join(self.text.split()), "" if self.cost is None else str(self.cost))
         return f"<Entry {', '.join(filter(None, (*parts, *said)))}>"

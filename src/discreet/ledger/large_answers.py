@@ -141,7 +141,6 @@ class LargeFiles:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Nothing is opened yet."""
         self.folder = folder
 
     def put(self, large: Large, connection: Connection | None = None) -> None:  # noqa: ARG002 — of a server's
@@ -219,7 +218,6 @@ class LargeRows:
     """
 
     def __init__(self, apart: Callable[[Callable[[Connection], bytes | None]], bytes | None]) -> None:
-        """Nothing is opened yet."""
         self._apart = apart
 
     def put(self, large: Large, connection: Connection) -> None:

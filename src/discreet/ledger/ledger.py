@@ -162,7 +162,6 @@ class Ledger:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close."""
         self.close()
 
 
@@ -195,7 +194,6 @@ class Account:
         tables: Tables | None,
         weaken: Collection[str],
     ) -> None:
-        """Record the declaration, if it is new."""
         self.name = checked_name(name, "the account's name")
         self._store = store
         self._adjacency = declaration.adjacency

@@ -26,7 +26,6 @@ class MarkKey:
     """
 
     def __init__(self, path: Path | None) -> None:
-        """Nothing is read yet."""
         self.path = path
 
     def read(self) -> bytes | None:

@@ -305,7 +305,6 @@ class SeveralServers:
     """
 
     def __init__(self, server: Server, account: str) -> None:
-        """Connect."""
         from discreet.ledger.store import dedicated_engine
 
         self._server, self._account = server, account
@@ -410,7 +409,6 @@ class _Line:
     """
 
     def __init__(self, engine: Engine, server: Server) -> None:
-        """None yet."""
         self._engine, self._server = engine, server
         self._connection: Connection | None = None
         self.session = 0

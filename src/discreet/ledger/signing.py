@@ -41,7 +41,6 @@ class SigningKey:
     __slots__ = ("_private", "public")
 
     def __init__(self, private: Ed25519PrivateKey) -> None:
-        """Keep it."""
         self._private = private
         self.public = PublicKey(private.public_key().public_bytes_raw())
 
@@ -50,7 +49,6 @@ class SigningKey:
         return self._private.sign(text)
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
-        """Nothing."""
         return type(None), ()
 
     @classmethod

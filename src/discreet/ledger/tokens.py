@@ -255,10 +255,8 @@ class Verifier:
         raise LedgerCorrupt("a token's SCRAM verifier can't be read")
 
     def __str__(self) -> str:
-        """As PostgreSQL writes it."""
         salt, stored_key, server_key = (b64encode(b).decode() for b in (self.salt, self.stored_key, self.server_key))
         return f"SCRAM-SHA-256${self.iterations}:{salt}${stored_key}:{server_key}"
 
     def __repr__(self) -> str:
-        """No part of it, so that none is in a log."""
         return "Verifier()"

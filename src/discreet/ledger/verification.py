@@ -35,7 +35,6 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        """Both on one line."""
         return f"entry {self.entry}: {self.message}"
 
 
@@ -67,7 +66,6 @@ class Verification:
         return not self.problems
 
     def __str__(self) -> str:
-        """The result in one line."""
         wrong = len(self.problems)
         found = "all hold" if self.holds else f"{wrong} problem{'' if wrong == 1 else 's'}"
         return f"{self.entries:,} entr{'y' if self.entries == 1 else 'ies'}; {found}"
@@ -202,7 +200,6 @@ class Replay:
     """The accounts of a ledger, rebuilt from their entries one by one."""
 
     def __init__(self) -> None:
-        """Begin with no accounts."""
         self._accounts: dict[str | None, _Account] = {}
 
     def check(self, row: Row) -> Iterator[str]:

@@ -307,7 +307,6 @@ class Estimate:
         return self.values - radius, self.values + radius
 
     def __str__(self) -> str:
-        """The estimates and the radii of their 95 % intervals."""
         radii = np.atleast_1d(self.radius()).tolist()
         pairs = list(zip(np.atleast_1d(self.values).tolist(), radii, strict=True))
         shown = ", ".join(f"{value:.6g} ± {radius:.2g}" for value, radius in pairs[:_SHOWN])
@@ -315,7 +314,6 @@ class Estimate:
         return f"[{shown}{more}] of {self.users} (95 %)" if self.values.ndim else f"{shown} (95 %)"
 
     def __repr__(self) -> str:
-        """The same in brackets."""
         return f"<Estimate {self}>"
 
 

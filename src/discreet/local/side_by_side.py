@@ -52,11 +52,9 @@ class SideBySide:
         return float(np.median(self.local.radius(confidence)) / float(central))
 
     def __str__(self) -> str:
-        """Both answers, and the ratio."""
         return f"central {self.central}\nlocal   {self.local}\nlocal ± is {self.ratio():.3g} times as wide"
 
     def __repr__(self) -> str:
-        """The same in one line."""
         return f"<SideBySide {'; '.join(str(self).splitlines())}>"
 
 

@@ -299,7 +299,6 @@ class _Values:
         return cls(tuple(map(_exact, plain)), is_vector=True)
 
     def __len__(self) -> int:
-        """How many there are."""
         return len(self.numbers)
 
     def stay_whole(self, sensitivity: Fraction, grid: Rationalizable | None) -> bool:

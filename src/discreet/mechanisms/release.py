@@ -88,7 +88,6 @@ class Release:
         return f"{value} ± {_text(radius, decimals)} (95 %)"
 
     def __repr__(self) -> str:
-        """The same in brackets, with the loss."""
         return f"<Release {self}, {self.loss}>"
 
     def _radius(self, confidence: Fraction) -> Fraction:
@@ -154,11 +153,9 @@ class Choice:
         return to_float(self.mechanism.radius(confidence, self.options), round_up=True)
 
     def __str__(self) -> str:
-        """The option, and how far from the best it may be."""
         return f"{self.value!r}, at most {self.radius():.3g} below the best score (95 %)"
 
     def __repr__(self) -> str:
-        """The same in brackets, with the loss."""
         return f"<Choice {self}, {self.loss}>"
 
 

@@ -115,7 +115,6 @@ class LazyUniform:
     __slots__ = ("_source", "bits", "cell")
 
     def __init__(self, cell: int, bits: int, source: Words) -> None:
-        """Start from the bits that are known."""
         self.cell = int(cell)
         self.bits = bits
         self._source = source

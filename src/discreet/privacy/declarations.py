@@ -110,7 +110,6 @@ class Unit:
         return self.column is None
 
     def __str__(self) -> str:
-        """The unit in words."""
         if self.column is None:
             return "row"
         return self.column if self.per is None else f"{self.column} per {self.per} of {self.at}"
@@ -144,7 +143,6 @@ class Bounds:
     hi: BoundValue
 
     def __post_init__(self) -> None:
-        """Make numbers exact and check the order."""
         if isinstance(self.lo, date) or isinstance(self.hi, date):
             self._check_times()
         else:
@@ -168,7 +166,6 @@ class Bounds:
         return isinstance(self.lo, date)
 
     def __str__(self) -> str:
-        """The interval, in the usual brackets."""
         return f"[{self.lo}, {self.hi}]"
 
 
@@ -197,7 +194,6 @@ class Keys:
     values: tuple[KeyValue, ...]
 
     def __init__(self, values: Iterable[KeyValue]) -> None:
-        """Keep the order given: answers come in it."""
         if isinstance(values, str):
             raise InvalidArgument(
                 "keys must be a list of values, not one string",
@@ -223,15 +219,12 @@ class Keys:
         object.__setattr__(self, "values", listed)
 
     def __iter__(self) -> Iterator[KeyValue]:
-        """The keys in order."""
         return iter(self.values)
 
     def __len__(self) -> int:
-        """How many keys there are."""
         return len(self.values)
 
     def __str__(self) -> str:
-        """The first few keys."""
         head = ", ".join("NULL" if value is None else repr(value) for value in self.values[:4])
         return f"{head}, … ({len(self)} keys)" if len(self) > 4 else head  # noqa: PLR2004 — what fits a line
 
@@ -292,7 +285,6 @@ class Limits:
             )
 
     def __str__(self) -> str:
-        """The limits in words."""
         if self.rows is None:
             return f"{self.groups} groups × {self.rows_per_group} rows"
         return f"{self.rows} rows" if self.groups is None else f"{self.rows} rows in {self.groups} groups"
@@ -349,7 +341,6 @@ class Sensitivity:
     l2_squared: Fraction
 
     def __post_init__(self) -> None:
-        """Check what holds for any vector."""
         consistent = 0 <= self.linf <= self.l1 <= self.l0 * self.linf and (
             self.linf**2 <= self.l2_squared <= min(self.l1**2, self.l1 * self.linf)
         )

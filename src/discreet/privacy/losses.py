@@ -41,7 +41,6 @@ class PureDP:
     epsilon: Fraction
 
     def __init__(self, epsilon: Rationalizable) -> None:
-        """Make ε exact."""
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
 
     @classmethod
@@ -57,7 +56,6 @@ class PureDP:
         return nothing
 
     def __str__(self) -> str:
-        """The loss in symbols."""
         return f"ε = {shown(self.epsilon)}"
 
 
@@ -81,12 +79,10 @@ class ApproxDP:
     delta: Fraction
 
     def __init__(self, epsilon: Rationalizable, delta: Rationalizable) -> None:
-        """Make both exact."""
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
         object.__setattr__(self, "delta", _delta(delta))
 
     def __str__(self) -> str:
-        """The loss in symbols."""
         return f"ε = {shown(self.epsilon)}, δ = {shown(self.delta, 3)}"
 
 
@@ -110,12 +106,10 @@ class ZCDP:
     delta: Fraction
 
     def __init__(self, rho: Rationalizable, delta: Rationalizable = 0) -> None:
-        """Make both exact."""
         object.__setattr__(self, "rho", positive(rho, "rho"))
         object.__setattr__(self, "delta", _delta(delta))
 
     def __str__(self) -> str:
-        """The loss in symbols."""
         return f"ρ = {shown(self.rho)}" + (f", δ = {shown(self.delta, 3)}" if self.delta else "")
 
 
@@ -138,7 +132,6 @@ class RenyiDP:
     epsilon: Fraction
 
     def __init__(self, alpha: Rationalizable, epsilon: Rationalizable) -> None:
-        """Make both exact."""
         order = positive(alpha, "alpha")
         if order <= 1:
             raise InvalidArgument(f"alpha must be above 1, not {alpha}")
@@ -146,7 +139,6 @@ class RenyiDP:
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
 
     def __str__(self) -> str:
-        """The loss in symbols."""
         return f"ε = {shown(self.epsilon)} of order {shown(self.alpha)}"
 
 
@@ -167,11 +159,9 @@ class GaussianDP:
     mu: Fraction
 
     def __init__(self, mu: Rationalizable) -> None:
-        """Make μ exact."""
         object.__setattr__(self, "mu", positive(mu, "mu"))
 
     def __str__(self) -> str:
-        """The loss in symbols."""
         return f"μ = {shown(self.mu)}"
 
 
@@ -214,7 +204,6 @@ class Budget:
         *,
         rho: Rationalizable | None = None,
     ) -> None:
-        """Make each amount exact."""
         if (epsilon is None) == (rho is None):
             raise InvalidArgument("a budget needs either epsilon or rho, not both")
         if rho is not None and delta is None:
@@ -239,7 +228,6 @@ class Budget:
         return f"{type(self).__name__}({self})"
 
     def __str__(self) -> str:
-        """The budget in symbols."""
         main = f"ε = {shown(self.epsilon)}" if self.epsilon is not None else f"ρ = {shown(self.rho or Fraction(0))}"
         return main + ("" if self.is_pure else f", δ = {shown(self.delta, 3)}")
 
@@ -266,7 +254,6 @@ class MonthlyShare(Budget):
     __slots__ = ()
 
     def __str__(self) -> str:
-        """The share in symbols."""
         return f"{super().__str__()} a month"
 
 

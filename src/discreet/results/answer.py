@@ -140,7 +140,6 @@ class Answer:
         return tuple(column.name for column in self.columns)
 
     def __len__(self) -> int:
-        """The number of rows."""
         return len(self.columns[0].values)
 
     def __getitem__(self, name: str) -> list[Any]:
@@ -416,7 +415,6 @@ class Explanation(Answer):
         )
 
     def __str__(self) -> str:
-        """The plan in words."""
         return "\n".join(self["plan"])
 
 

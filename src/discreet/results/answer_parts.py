@@ -294,7 +294,6 @@ class Cost:
         return cls(epsilon=epsilon, rho=rho, delta=rational(exact["delta"], "delta"))
 
     def __str__(self) -> str:
-        """The loss, in the terms in which it is tightest."""
         if not self.epsilon and not self.rho:
             return "nothing"
         words = f"ε = {shown(self.epsilon)}" if self.epsilon else f"ρ = {shown(self.rho or Fraction(0))}"
@@ -401,7 +400,6 @@ class CutOff(Generic[_Words]):
     limits: _Words
 
     def __str__(self) -> str:
-        """The share in words."""
         said = f"limits ({self.limits}) cut off"
         if self.most is not None:
             return f"{said} {_range(self.least, self.most)} of the rows"
@@ -447,7 +445,6 @@ class Moved(Generic[_Words]):
     margin: float
 
     def __str__(self) -> str:
-        """The shares in words."""
         some, far = (_range(each - self.margin, each + self.margin) for each in (self.share, self.far))
         return (
             f"bounds of {self.column} ({self.bounds}) move values of {some} of the units, of {far} by more than their "

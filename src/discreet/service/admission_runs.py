@@ -34,7 +34,6 @@ class AdmissionRuns:
     """
 
     def __init__(self, config: Path) -> None:
-        """None yet."""
         self._config = config
         self._lock = Lock()
         self._process: Any = None

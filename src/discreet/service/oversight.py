@@ -41,7 +41,6 @@ class Approvals:
     """
 
     def __init__(self, tables: Protected, questions: Questions) -> None:
-        """Keep the parts."""
         self._requests = tables.requests
         self._questions = questions
 
@@ -154,7 +153,6 @@ class Audited:
     _questions: Questions
 
     def __init__(self) -> None:
-        """Nobody looks at it yet."""
         self._looking: set[str] = set()
         self._looking_changes = Lock()
 

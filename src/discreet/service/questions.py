@@ -84,7 +84,6 @@ class Questions:
     """
 
     def __init__(self, config: Path, tables: Protected, servers: Servers, settings: Settings, metrics: Metrics) -> None:
-        """Start the processes."""
         self.declarations = declarations_digest(tables.dataset)
         self.is_stopping = False
         self.is_damaged = False

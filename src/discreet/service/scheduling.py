@@ -62,7 +62,6 @@ class FairQueue(Generic[_T]):
     """
 
     def __init__(self) -> None:
-        """Empty."""
         self._waiting: list[tuple[float, int, _T]] = []
         self._taken: dict[str, float] = {}
         self._now, self._number = 0.0, 0
@@ -85,7 +84,6 @@ class FairQueue(Generic[_T]):
             self._changed.notify()
 
     def __len__(self) -> int:
-        """How many wait."""
         with self._changed:
             return len(self._waiting)
 
@@ -120,7 +118,6 @@ class FairPool(Generic[_T]):
     """
 
     def __init__(self, things: Sequence[_T], most: int) -> None:
-        """All are free."""
         self._all = len(things)
         self._free = list(things)
         self._most = most
@@ -185,7 +182,6 @@ class Allowances:
     """
 
     def __init__(self, limits: AskingLimits, servers: Servers) -> None:
-        """Keep the parts."""
         self._servers, self._limits = servers, limits
         self._slot = Allowance("slot_seconds", limits.slot_seconds)
         self._ledger = Allowance("ledger_bytes", limits.ledger_bytes)
@@ -258,7 +254,6 @@ class Planners:
     """
 
     def __init__(self, workers: list[Worker], limits: PlanningLimits, servers: Servers) -> None:
-        """All are free."""
         self.workers = tuple(workers)
         self.limits = limits
         self._servers = servers
@@ -323,7 +318,6 @@ class Planner:
     """
 
     def __init__(self, worker: Worker, limits: PlanningLimits) -> None:
-        """Nothing was done yet."""
         self.worker = worker
         self.took = 0.0
         """Seconds of processor time so far."""

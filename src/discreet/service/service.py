@@ -61,7 +61,6 @@ class Service(Audited):
     """
 
     def __init__(self, config: Path, settings: Settings | None = None, log: EventLog | None = None) -> None:
-        """Open the account, and start the processes."""
         super().__init__()
         self.settings = settings = settings or Settings()
         self.log = log or EventLog()

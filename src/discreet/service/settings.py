@@ -67,7 +67,6 @@ class ReleaseTimes:
     rungs: int = 1
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         for name, seconds in (("base", self.base), ("scan", self.scan)):
             if not 0 < seconds <= _LONGEST:
                 raise InvalidArgument(f"{name} must be above 0 and at most {_LONGEST} seconds, not {seconds}")
@@ -192,7 +191,6 @@ class AskingLimits:
     ledger_bytes: float = 100_000_000.0
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         for name in ("values", "slot_seconds", "ledger_bytes"):
             if not 0 < getattr(self, name) < inf:
                 raise InvalidArgument(f"{name} must be above 0, not {getattr(self, name)}")
@@ -258,7 +256,6 @@ class Settings:
     witness_every: float = 60.0
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         for name in ("slots", "planners", "waiting", "kept", "witness_every"):
             if getattr(self, name) <= 0:
                 raise InvalidArgument(f"{name} must be above 0, not {getattr(self, name)}")

@@ -339,7 +339,6 @@ class Sessions:
     """
 
     def __init__(self, tokens: Tokens) -> None:
-        """Nobody has signed in yet."""
         self._tokens = tokens
         self._open: dict[str, Session] = {}
         self._lock = Lock()

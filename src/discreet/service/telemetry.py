@@ -89,7 +89,6 @@ class Metrics:
     """The metrics of one service. Counting takes no time to speak of, and asks nothing of anybody."""
 
     def __init__(self) -> None:
-        """Everything begins at zero."""
         self._counts: defaultdict[tuple[str, tuple[str, ...]], float] = defaultdict(float)
         self._read: dict[str, Callable[[], float]] = {}
         self._lock = Lock()
@@ -273,7 +272,6 @@ class _Tamed(logging.Handler):
     """A handler that hands on that there was an error, and none of its words."""
 
     def __init__(self, log: EventLog) -> None:
-        """Take errors, and nothing below."""
         super().__init__(logging.ERROR)
         self._log = log
 

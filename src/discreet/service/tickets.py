@@ -174,7 +174,6 @@ class Remembered:
     """
 
     def __init__(self) -> None:
-        """Nothing was asked yet."""
         self._of: dict[str, dict[str, Ticket]] = {}
 
     def add(self, ticket: Ticket, most: int) -> list[Ticket]:
@@ -236,7 +235,6 @@ class Keys:
     """The keys of the questions that this server took."""
 
     def __init__(self) -> None:
-        """None yet."""
         self._tickets: dict[str, Ticket] = {}
         self._lock = Lock()
 

@@ -108,7 +108,6 @@ class Sender:
     """
 
     def __init__(self, head: Callable[[], Mapping[str, Any]], place: str, every: float) -> None:
-        """Send the first one now, and begin."""
         self.failures = 0
         self.is_behind = False
         self._head = head

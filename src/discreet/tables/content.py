@@ -45,7 +45,6 @@ class Content:
     identifies: bool
 
     def __str__(self) -> str:
-        """It in words."""
         part = "all" if self.share == 1 else "under 0.1 %" if self.share < 0.001 else f"{100 * self.share:.3g} %"  # noqa: PLR2004 — the last digit shown
         return f"{self.what} in {part} of its values"
 
@@ -80,7 +79,6 @@ class ColumnContent:
         return {"found": found, "looked": self.looked, "different": self.different}
 
     def __str__(self) -> str:
-        """All of it in words."""
         told = " and ".join(map(str, self.found)) or "nothing that has a known form"
         return (
             f"{told} ({self.looked:,} of {self.different:,} different values were looked at)" if self.sampled else told

@@ -37,7 +37,6 @@ class SpillFolder:
     """
 
     def __init__(self) -> None:
-        """Make and lock it."""
         self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
         self._held = _locked(self.path)
 
@@ -152,7 +151,6 @@ class Session:
     """
 
     def __init__(self, *, threads: int | None = None, memory: int | None = None, in_row_order: bool = False) -> None:
-        """Start the instance."""
         import duckdb
 
         try:
@@ -196,13 +194,11 @@ class Session:
         return connection
 
     def __enter__(self) -> Self:
-        """The session itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close."""
         self.close()
 
     def close(self) -> None:

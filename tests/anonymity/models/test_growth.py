@@ -70,7 +70,6 @@ class Group:
     absent: int = 0
 
     def __add__(self, other: Group) -> Group:
-        """Both together."""
         counts = tuple(one + two for one, two in zip(self.counts, other.counts, strict=True))
         return Group(counts, self.absent + other.absent)
 

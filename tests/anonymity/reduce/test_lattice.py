@@ -111,7 +111,6 @@ class Bold:
     """A model that claims more than is true: that rows may be added, and classes joined, at will."""
 
     def __init__(self, model: Model) -> None:
-        """Of which."""
         self._model = model
 
     sensitive = property(lambda self: self._model.sensitive)
@@ -132,7 +131,6 @@ class Bold:
         return self._model.reached(frequencies)
 
     def __str__(self) -> str:
-        """As it is."""
         return str(self._model)
 
 

@@ -53,7 +53,6 @@ class Leaky(Answering):
     """A wrong gateway: it says that an answer was released before, and draws fresh noise all the same."""
 
     def __init__(self) -> None:
-        """Over bare noise."""
         super().__init__("staff")
         self.bare = Bare(exact(), epsilon="0.5")
 

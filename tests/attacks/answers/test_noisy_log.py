@@ -31,7 +31,6 @@ class Said(Answering):
     """Whoever says these numbers, one after another, with these deviations; then it refuses."""
 
     def __init__(self, values: Sequence[float], deviations: Sequence[float | None]) -> None:
-        """Keep them."""
         super().__init__("people")
         self.said = list(zip(values, deviations, strict=True))
 

@@ -32,7 +32,6 @@ class Watched(Terms):
     seen: ClassVar[set[str]] = set()
 
     def __getattribute__(self, name: str) -> object:
-        """Remember, and look."""
         if name in {"k", "epsilon", "budget", "people", "trials"}:
             Watched.seen.add(name)
         return super().__getattribute__(name)

@@ -113,7 +113,6 @@ class _Counted(Exact):
     """Gives answers that were counted before, by place."""
 
     def __init__(self, answers: list[Any]) -> None:
-        """Keep them."""
         super().__init__({"person": [0]})
         self.answers = answers
 

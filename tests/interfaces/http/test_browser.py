@@ -88,7 +88,6 @@ class Watched:
     faults: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Watch."""
         self.page.on("request", self._requested)
         self.page.on("console", self._said)
         self.page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))

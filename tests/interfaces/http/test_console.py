@@ -213,7 +213,6 @@ class Markup(HTMLParser):
     """The elements of a page, with what nobody but us may write."""
 
     def __init__(self) -> None:
-        """Nothing was read."""
         super().__init__()
         self.tags: list[tuple[str, dict[str, str]]] = []
 

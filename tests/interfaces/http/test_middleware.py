@@ -20,7 +20,6 @@ class Holding:
     """An application whose replies wait until they are let go."""
 
     def __init__(self) -> None:
-        """None is waiting."""
         self.let_go = asyncio.Event()
 
     async def __call__(self, _scope: Any, _receive: Any, send: Any) -> None:

@@ -64,7 +64,6 @@ class Intervals:
     fanout: int = 2
 
     def __post_init__(self) -> None:
-        """Check the arguments."""
         cuts = tuple(self.cuts)
         if len(cuts) <= 1 or not all(map(isfinite, cuts)) or any(low >= high for low, high in pairwise(cuts)):
             raise InvalidArgument("cuts must be two or more numbers, ascending")
@@ -271,7 +270,6 @@ class Calendar:
     order: DateOrder | None = None
 
     def __post_init__(self) -> None:
-        """Check the units."""
         units = tuple(self.units)
         for unit in units:
             if unit not in _UNITS:

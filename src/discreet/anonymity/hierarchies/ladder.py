@@ -59,7 +59,6 @@ class Ladder:
     domain: int = 0
 
     def __post_init__(self) -> None:
-        """Check every level against the one below it."""
         if not self.maps or len(self.maps) != len(self.labels):
             raise InvalidArgument(f"a ladder needs labels for each of its levels ({self.name!r})")
         size = len(self.labels[0])
@@ -231,7 +230,6 @@ class Masking:
     width: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the arguments."""
         if self.side not in {"right", "left"}:
             raise InvalidArgument(f"texts are masked from the 'right' or the 'left', not {self.side!r}")
         if len(self.character) != 1 or len(self.pad) > 1:
@@ -308,7 +306,6 @@ class Digits:
     levels: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the arguments."""
         if self.way not in {"truncate", "round"}:
             raise InvalidArgument(f"digits are dropped by 'truncate' or 'round', not {self.way!r}")
         if self.levels is not None and self.levels < 1:

@@ -70,7 +70,6 @@ class ProposedHierarchy:
     reason: str
 
     def __str__(self) -> str:
-        """The proposal in one line."""
         return f"{self.column}: {type(self.hierarchy).__name__}, because {self.reason}"
 
 

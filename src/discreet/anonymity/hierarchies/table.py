@@ -65,7 +65,6 @@ class Listed:
     missing: str = ""
 
     def __post_init__(self) -> None:
-        """Check the rows against each other."""
         rows = tuple(tuple(row) for row in self.rows)
         if not rows or len(rows[0]) <= 1:
             raise InvalidArgument(f"{self.source} lists no values with a label", hint="a value;its label;a wider one;…")
@@ -275,7 +274,6 @@ class Taxonomy:
     root: str = TOP
 
     def __post_init__(self) -> None:
-        """Check the tree, by listing it."""
         self._listed()
 
     def ladder(self, column: Coded) -> Ladder:

@@ -67,7 +67,6 @@ class BetaLikeness(_SharesWithin):
     enhanced: bool = False
 
     def __post_init__(self) -> None:
-        """Read the threshold."""
         object.__setattr__(self, "beta", above_zero(self.beta, "beta"))
         attribute(self.sensitive)
 
@@ -171,7 +170,6 @@ class DeltaDisclosure(_SharesWithin):
     sensitive: str
 
     def __post_init__(self) -> None:
-        """Read the threshold."""
         object.__setattr__(self, "delta", above_zero(self.delta, "delta"))
         attribute(self.sensitive)
 

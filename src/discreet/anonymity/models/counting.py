@@ -50,7 +50,6 @@ class Counts:
     whole: int
 
     def __post_init__(self) -> None:
-        """Check that products fit."""
         if max(self.held, self.whole) > MOST:
             raise InvalidArgument("tables of more than 2^31 rows can't be measured")
 

@@ -28,7 +28,6 @@ class _HidesAmong(AtLeast):
     k: int
 
     def __post_init__(self) -> None:
-        """Read the threshold."""
         object.__setattr__(self, "k", whole(self.k, "k"))
 
     @property
@@ -142,7 +141,6 @@ class AlphaK(WithinClass):
     values: Sequence[Value] | None = None
 
     def __post_init__(self) -> None:
-        """Read the thresholds and the values."""
         object.__setattr__(self, "alpha", above_zero(self.alpha, "alpha", most=1))
         object.__setattr__(self, "k", whole(self.k, "k"))
         attribute(self.sensitive)
@@ -260,7 +258,6 @@ class DeltaPresence:
     hi: Rationalizable
 
     def __post_init__(self) -> None:
-        """Read the thresholds."""
         object.__setattr__(self, "lo", real(self.lo, "lo", most=1))
         object.__setattr__(self, "hi", real(self.hi, "hi", most=1))
         if self._lo > self._hi:

@@ -63,7 +63,6 @@ class DistinctDiversity(AtLeast):
     sensitive: str
 
     def __post_init__(self) -> None:
-        """Read the threshold."""
         object.__setattr__(self, "l", whole(self.l, "l"))
         attribute(self.sensitive)
 
@@ -124,7 +123,6 @@ class EntropyDiversity(WithinClass):
     sensitive: str
 
     def __post_init__(self) -> None:
-        """Read the threshold."""
         object.__setattr__(self, "l", real(self.l, "l", least=1))
         attribute(self.sensitive)
 
@@ -287,7 +285,6 @@ class RecursiveDiversity(WithinClass):
     sensitive: str
 
     def __post_init__(self) -> None:
-        """Read the thresholds."""
         object.__setattr__(self, "c", above_zero(self.c, "c"))
         object.__setattr__(self, "l", whole(self.l, "l", least=2))
         attribute(self.sensitive)

@@ -74,9 +74,7 @@ class Model(Protocol):
         """
         ...
 
-    def __str__(self) -> str:
-        """What it promises, such as "5-anonymity"."""
-        ...
+    def __str__(self) -> str: ...
 
 
 def lowest(measure: Reals) -> float:

@@ -97,7 +97,6 @@ class Anonymized:
     caveat: str = CAVEAT
 
     def __post_init__(self) -> None:
-        """Keep what was found from being changed."""
         for name in ("cells", "reached", "losses", "tried"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
@@ -137,7 +136,6 @@ class Anonymized:
         }
 
     def __str__(self) -> str:
-        """What was released and what it cost, for people."""
         share = self.suppressed / self.rows if self.rows else 0.0
         by_unit = (
             {"units": f"{self.units:,}, of which {self.touched:,} have rows that are left out"} if self.unit else {}

@@ -126,7 +126,6 @@ class Deidentified:
         return self.table.to_pandas()
 
     def __str__(self) -> str:
-        """What was done."""
         left = ", ".join(self.table.column_names)
         return f"{self.table.num_rows:,} rows of {left}; without {', '.join(self.identifying)}"
 
@@ -216,7 +215,6 @@ class Clipped:
         return self.raised + self.lowered
 
     def __str__(self) -> str:
-        """What was done."""
         rows = self.records.rows
         share = self.moved / rows if rows else 0.0
         return (

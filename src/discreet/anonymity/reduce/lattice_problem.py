@@ -157,7 +157,6 @@ class Store:
     """
 
     def __init__(self, bottom: Keys, roller: Roller) -> None:
-        """Start with the bottom alone."""
         self._bottom = bottom
         self._roller = roller
         self._kept: deque[Keys] = deque()
@@ -244,7 +243,6 @@ class Problem:
         units: int,
         most: int,
     ) -> None:
-        """Keep the parts."""
         self.ladders = tuple(ladders)
         self.heights = tuple(ladder.height for ladder in ladders)
         self.models = tuple(models)

@@ -116,7 +116,6 @@ class Search:
         )
 
     def __str__(self) -> str:
-        """All of it, for people."""
         chosen = ", ".join(f"{name} {level} of {self.heights[name]}" for name, level in self.levels.items())
         lines = {
             "levels": chosen,
@@ -266,7 +265,6 @@ class Frontier:
     """
 
     def __init__(self, heights: Sequence[int], meter: Meter, most: int) -> None:
-        """Start from what is known before the data is touched."""
         self.shape = tuple(height + 1 for height in heights)
         self.nodes = prod(self.shape)
         if self.nodes > MOST_NODES:

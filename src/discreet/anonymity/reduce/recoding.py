@@ -77,7 +77,6 @@ class GroupedCells:
     groups: Codes
 
     def __post_init__(self) -> None:
-        """Every cell stands for something."""
         seen = np.unique(self.groups)
         if len(seen[seen >= 0]) != len(self.labels) or (len(seen) and seen[-1] >= len(self.labels)):
             raise InvalidArgument(f"each cell of {self.name!r} must stand for at least one value")
@@ -141,7 +140,6 @@ class RangeCells:
     size: int
 
     def __post_init__(self) -> None:
-        """Every cell stands for something."""
         if not len(self.labels) == len(self.low) == len(self.high):
             raise InvalidArgument(f"each cell of {self.name!r} needs a label and two ends")
         if ((self.low < 0) | (self.low > self.high) | (self.high >= self.size)).any():
@@ -192,7 +190,6 @@ class ListedCells:
     codes: Codes
 
     def __post_init__(self) -> None:
-        """Every cell stands for something."""
         if len(self.starts) != len(self.labels) + 1 or (np.diff(self.starts) < 1).any():
             raise InvalidArgument(f"each cell of {self.name!r} must stand for at least one value")
 
@@ -282,7 +279,6 @@ class Recoding:
     precision: Fraction | None = None
 
     def __post_init__(self) -> None:
-        """Check that the parts fit."""
         if not self.columns or any(len(column.codes) != len(self.kept) for column in self.columns.values()):
             raise InvalidArgument("a recoding needs one or more columns, all with as many rows as it says are kept")
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))

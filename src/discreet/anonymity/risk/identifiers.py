@@ -224,7 +224,6 @@ class Identifiers:
         }
 
     def __str__(self) -> str:
-        """The sets, for people."""
         sets = Noun("minimal set of columns singles", "minimal sets of columns single").counted(len(self.minimal))
         head = f"{sets} out more than {percent(float(self.share))} of the {Noun.of(self.unit).many}"
         lines = [f"{percent(each.unique_share):>8}  {', '.join(each.columns)}" for each in self.minimal]

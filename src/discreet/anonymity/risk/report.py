@@ -115,7 +115,6 @@ class RiskReport(Figures):
         }
 
     def __str__(self) -> str:
-        """The report, for a terminal."""
         return written(self)
 
 

@@ -90,7 +90,6 @@ class Uniqueness:
         }
 
     def __str__(self) -> str:
-        """The figures, for people."""
         noun = Noun.of(self.unit)
         lines = {
             "columns": ", ".join(self.columns),

@@ -604,7 +604,6 @@ class _Test:
         return np.asarray({"≥": cells.__ge__, "≤": cells.__le__, "=": cells.__eq__}[self.sign](value))
 
     def __str__(self) -> str:
-        """In words."""
         return f"{self.column.name} {self.sign} {self.column.text(self.row)}"
 
 
@@ -622,7 +621,6 @@ class _Predicate:
         return int(np.count_nonzero(met if rows is None else met[rows]))
 
     def __str__(self) -> str:
-        """In words."""
         return " and ".join(map(str, self.tests))
 
 

@@ -375,7 +375,6 @@ class Box:
         return " AND ".join(parts) or "TRUE"
 
     def __str__(self) -> str:
-        """In words."""
         parts = []
         for axis, low, high in zip(self.axes, self.low, self.high, strict=True):
             start = f"{shown(axis.labels[low])} ≤ " if low > 0 else ""

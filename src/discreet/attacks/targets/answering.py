@@ -110,7 +110,6 @@ class Answering(ABC):
     """
 
     def __init__(self, table: str, *, unit: str | None = None) -> None:
-        """Nothing was asked yet."""
         self.table = table
         self.unit = unit
         self.replies: list[Replied] = []

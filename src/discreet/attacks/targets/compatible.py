@@ -222,7 +222,6 @@ class _Labels:
     """Labels of cells, sorted by how they are read; `bare` are those that are nothing but their own text."""
 
     def __init__(self, labels: Sequence[Value]) -> None:
-        """Read each label in every way that it can be read."""
         self._same: dict[str, list[int]] = defaultdict(list)
         self._masks: dict[tuple[bool, ...], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self._all: list[int] = []

@@ -60,7 +60,6 @@ class Exact(Answering):
     """
 
     def __init__(self, table: object, *, name: str = "people", unit: str | None = None) -> None:
-        """Read the table."""
         records = read(table)
         self.data: pa.Table
         if unit is None:
@@ -139,7 +138,6 @@ class Restricted(Exact):
     """
 
     def __init__(self, table: object, *, name: str = "people", smallest: int, unit: str | None = None) -> None:
-        """Read the table."""
         if smallest < 1:
             raise InvalidArgument("an answer is about 1 row or more")
         super().__init__(table, name=name, unit=unit)
@@ -196,7 +194,6 @@ class Imputed(Exact):
     """
 
     def __init__(self, rows: Rows, *, name: str = "people") -> None:
-        """Draw a value for each cell."""
         super().__init__(_drawn(rows), name=name)
         self._against = rows.name
 

@@ -55,7 +55,6 @@ class Answers(Answering):
     """
 
     def __init__(self, protected: Protected, *, table: str | None = None, **terms: Unpack[Terms]) -> None:
-        """Keep the offer."""
         names = [each.name for each in protected.dataset.private]
         if table is None and len(names) > 1:
             raise InvalidArgument("there are several tables here", hint=f"table={names[0]!r}, for example")
@@ -223,7 +222,6 @@ class Bare(Answering):
     """
 
     def __init__(self, exact: Exact, *, epsilon: Rationalizable, sensitivity: int = 1) -> None:
-        """Calibrate the noise."""
         super().__init__(exact.table, unit=exact.unit)
         self.exact = exact
         self.epsilon = positive(epsilon, "epsilon")

@@ -72,7 +72,6 @@ class DuckDB:
         self._prepared: OrderedDict[int, tuple[Exact, Compiled]] = OrderedDict()
 
     def __repr__(self) -> str:
-        """That it is one, and nothing that is in it."""
         return "<DuckDB engine>"
 
     def check(self, table: Table) -> None:
@@ -196,7 +195,6 @@ class Sessions:
     """
 
     def __init__(self, *, threads: int | None, memory: int | None) -> None:
-        """Start none yet."""
         self._start = partial(Session, threads=threads, memory=memory)
         self._next: _Next | None = None
         self._trials: dict[bool, Session] = {}
@@ -310,7 +308,6 @@ class _Next:
     """
 
     def __init__(self, start: Callable[[], Session] | None, used: Session | None = None) -> None:
-        """Begin."""
         self._session: Session | None = None
         # Not a daemon: the process must not exit between the making of a session's directory and its end.
         self._thread = Thread(target=self._run, args=(start, used), name="discreet-session", daemon=False)

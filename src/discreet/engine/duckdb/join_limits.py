@@ -34,7 +34,6 @@ class JoinLimits:
     """
 
     def __init__(self, session: Session, exact: Exact, views: Sequence[ScanView]) -> None:
-        """Note what is known beforehand."""
         self._most = exact.most_pairs
         self._session = session
         self._views = views

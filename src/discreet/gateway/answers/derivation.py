@@ -104,7 +104,6 @@ class _Assembly:
     """
 
     def __init__(self, draft: Draft, available: AvailableParts) -> None:
-        """Find all parts."""
         self._draft = draft
         self._available = available
         self._totals: dict[str, Total] = {}

@@ -62,7 +62,6 @@ class Arrangement:
     def __init__(
         self, drafts: Sequence[Draft], groups: Sequence[Group], adjusted: Sequence[Group] | None = None
     ) -> None:
-        """Arrange them."""
         self._drafts, self._is_adjusted = tuple(drafts), adjusted is not None
         self._readings = [_Reading.of(draft) for draft in drafts]
         self.question = drafts[0].question

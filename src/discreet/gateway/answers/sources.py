@@ -134,7 +134,6 @@ class AvailableParts:
     """
 
     def __init__(self, sources: Sequence[Source], *, is_gaussian: bool, counts_units_once: bool) -> None:
-        """Sort what there is."""
         totals = [one for source in sources for one in _totals(source, counts_units_once=counts_units_once)]
         kept = [one for one in totals if isinstance(one.noise.mechanism, Gaussian) is is_gaussian]
         self._totals = _best((meaning(one.noise.measure), one) for one in kept)

@@ -150,7 +150,6 @@ class Workload:
         ]
 
     def __str__(self) -> str:
-        """The table, and the cost of all of it."""
         lines = [f"{len(self.plans)} questions, measured in {len(self.bundles)}; cost of all: {self.cost}"]
         lines += [] if self.choice is None else [f"noise: {self.choice}"]
         for number, plan in enumerate(self.plans, start=1):

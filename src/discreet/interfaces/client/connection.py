@@ -118,7 +118,6 @@ class Connection:
     """
 
     def __init__(self, address: Address, token: str, *, patience: float) -> None:
-        """Connect to nothing yet."""
         self.address, self._patience = address, patience
         self.__headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, application/problem+json"}
         self._pool = pool_of(address)

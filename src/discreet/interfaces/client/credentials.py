@@ -68,7 +68,6 @@ class Address:
         return cls(parts.scheme, host, port, parts.path.rstrip("/").removesuffix("/v1"))
 
     def __str__(self) -> str:
-        """As it is shown."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}" + ("" if self.port is None else f":{self.port}") + self.prefix
 

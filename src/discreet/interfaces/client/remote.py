@@ -112,7 +112,6 @@ class Remote:
         key: PublicKey | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> None:
-        """Ask nothing yet."""
         self._connection, self._named, self._progress = connection, key, progress
 
     def __repr__(self) -> str:
@@ -124,7 +123,6 @@ class Remote:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close."""
         self.close()
 
     def close(self) -> None:
@@ -376,11 +374,9 @@ class _Waiting:
     """Tells somebody who waits for an answer that it is waited for."""
 
     def __init__(self, progress: Callable[[float], None] | None) -> None:
-        """Tell nothing yet."""
         self._progress, self._is_shown = progress, False
 
     def __enter__(self) -> Self:
-        """Nothing to prepare."""
         return self
 
     def tell(self, seconds: float) -> None:
@@ -393,7 +389,6 @@ class _Waiting:
             self._is_shown = True
 
     def __exit__(self, *_: object) -> None:
-        """Clear the line."""
         if self._is_shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

@@ -37,7 +37,6 @@ class ExpectedError:
     share: float = 1.0
 
     def __str__(self) -> str:
-        """The error in words."""
         return self.words
 
 

@@ -48,7 +48,6 @@ class _Page(HTMLParser):
     """What a page links to, and the forms on it."""
 
     def __init__(self, text: str) -> None:
-        """Read it."""
         super().__init__()
         self.links: list[str] = []
         self.forms: list[Form] = []

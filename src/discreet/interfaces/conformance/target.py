@@ -69,7 +69,6 @@ class Target:
     def __init__(
         self, url: str, tokens: Sequence[str], purse: Purse, *, canaries: Sequence[str] = (), patience: float = 60.0
     ) -> None:
-        """Find out who everybody is."""
         self.wire = Wire(url, patience)
         self.purse, self.patience = purse, patience
         self.canaries = [text.encode() for text in (*canaries, *tokens)]

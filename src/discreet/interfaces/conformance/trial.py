@@ -99,7 +99,6 @@ class Wire:
     """
 
     def __init__(self, url: str, patience: float) -> None:
-        """Nothing is opened yet."""
         parts = urlsplit(url)
         try:
             port = parts.port
@@ -258,7 +257,6 @@ class Purse:
     """
 
     def __init__(self, limit: Rationalizable) -> None:
-        """Nothing is offered yet."""
         self.left = positive(limit, "spend")
         self.offer = min(self.left / _SHARES, _LEAST_CERTAIN)
         self._lock = Lock()

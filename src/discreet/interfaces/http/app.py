@@ -173,7 +173,6 @@ class _Observed(Middleware):
     """
 
     def __init__(self, app: ASGIApp, service: Service, *, behind_proxy: bool) -> None:
-        """Keep the parts."""
         super().__init__(app)
         self._service, self._behind_proxy = service, behind_proxy
 

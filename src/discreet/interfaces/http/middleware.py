@@ -86,7 +86,6 @@ class Middleware(ABC):
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        """Keep the application."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -326,7 +325,6 @@ class LimitedCalls(Middleware):
     """
 
     def __init__(self, app: ASGIApp, whose: Callable[[str], str | None]) -> None:
-        """None is open."""
         super().__init__(app)
         self._whose = whose
         self._open: Counter[str] = Counter()

@@ -53,7 +53,6 @@ class _Server(uvicorn.Server):
     """A server that takes no more when it is told to stop, and ends once what was paid for is answered."""
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
-        """Keep the service."""
         super().__init__(config)
         self._service = service
 

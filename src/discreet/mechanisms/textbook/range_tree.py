@@ -179,7 +179,6 @@ class Ranges:
     sums: list[NDArray[np.float64]] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Make them agree: post-processing, at no cost."""
         object.__setattr__(self, "sums", consistent(self.nodes))
 
     def sum(self, low: int, high: int) -> float:

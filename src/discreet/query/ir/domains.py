@@ -166,7 +166,6 @@ class _Work:
     """The search for one domain, with the steps it may still take."""
 
     def __init__(self) -> None:
-        """Start with all steps allowed."""
         self._steps_left = _MOST_STEPS
 
     def domain(self, expr: Expr) -> Domain | None:
@@ -345,7 +344,6 @@ class _Change:
     """What one condition does to the type of one column."""
 
     def __init__(self, name: str, constants: tuple[Literal, ...]) -> None:
-        """Keep the comparison and what is compared with."""
         self._name = name
         self._constants = constants
 

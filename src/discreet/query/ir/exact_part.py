@@ -47,7 +47,6 @@ class Key:
     values: tuple[KeyValue, ...] | None
 
     def __str__(self) -> str:
-        """The key, and whether its values are public."""
         return f"{self.expr} in {list(self.values)}" if self.values is not None else str(self.expr)
 
 
@@ -79,7 +78,6 @@ class Sum:
     hi: int
 
     def __str__(self) -> str:
-        """The sum in canonical form."""
         return f"sum({self.value}, 2^{self.grid}, {self.lo}..{self.hi})"
 
 
@@ -95,7 +93,6 @@ class Units:
     name: str
 
     def __str__(self) -> str:
-        """The count in canonical form."""
         return "units()"
 
 
@@ -119,7 +116,6 @@ class DistinctValues:
     value: Expr
 
     def __str__(self) -> str:
-        """The count in canonical form."""
         return f"distinct({self.value})"
 
 
@@ -150,7 +146,6 @@ class Histogram:
     grid: int
 
     def __str__(self) -> str:
-        """The histogram in canonical form."""
         among = f"{self.size} bins" if self.values is None else f"{list(self.values)}"
         return f"histogram({self.value} in {among}, 2^{self.grid})"
 
@@ -184,7 +179,6 @@ class Vector:
     grid: int
 
     def __post_init__(self) -> None:
-        """Check what `most` takes for granted."""
         if self.grid < _FINEST_OF_PARTS:
             raise ValueError(f"rows are put in parts on grids of 2^{_FINEST_OF_PARTS} and coarser, not 2^{self.grid}")
 
@@ -208,7 +202,6 @@ class Vector:
         )
 
     def __str__(self) -> str:
-        """The sums in canonical form."""
         return f"vector({', '.join(map(str, self.values))}, 2^{self.grid}, ..{self.most})"
 
 

@@ -118,7 +118,6 @@ class Column:
     type: Type
 
     def __str__(self) -> str:
-        """The column, quoted as SQL quotes it."""
         return f"{quoted(self.table)}.{quoted(self.name)}"
 
 
@@ -155,7 +154,6 @@ class Released:
     type: Type
 
     def __str__(self) -> str:
-        """The name, marked as released."""
         return f"released({self.name})"
 
 
@@ -189,7 +187,6 @@ class Margin:
     type: Type
 
     def __str__(self) -> str:
-        """The margin in functional notation."""
         return f"{self.side}({self.of}, {self.confidence})"
 
 

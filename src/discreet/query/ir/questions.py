@@ -100,7 +100,6 @@ class Aggregate:
     most: int | None = None
 
     def __str__(self) -> str:
-        """The aggregate in functional notation."""
         args = ["*" if self.argument is None else self.argument, self.other, self.fraction, self.most]
         return f"{self.statistic}({', '.join(str(arg) for arg in args if arg is not None)})"
 

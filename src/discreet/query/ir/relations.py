@@ -41,7 +41,6 @@ class Scan:
     alias: str
 
     def __str__(self) -> str:
-        """The table's name, and the alias if it is another."""
         name = quoted(self.table.name)
         return name if self.alias == self.table.name else f"{name} as {quoted(self.alias)}"
 
@@ -54,7 +53,6 @@ class Where:
     predicate: Expr
 
     def __str__(self) -> str:
-        """The filter over its source."""
         return f"where({self.source}, {self.predicate})"
 
 
@@ -73,7 +71,6 @@ class Project:
     columns: tuple[tuple[str, Expr], ...]
 
     def __str__(self) -> str:
-        """The projection over its source."""
         return f"project({self.source}, {quoted(self.alias)}: {_listed(self.columns)})"
 
 
@@ -112,7 +109,6 @@ class Join:
     predicate: Expr | None
 
     def __str__(self) -> str:
-        """The join of its sides."""
         return f"{self.kind}({self.left}, {self.right}, {self.predicate})"
 
 
@@ -131,7 +127,6 @@ class Union:
     columns: tuple[tuple[str, Type], ...]
 
     def __str__(self) -> str:
-        """The union of its parts."""
         return f"union({', '.join(map(str, self.parts))}, {quoted(self.alias)})"
 
 
@@ -142,7 +137,6 @@ class Distinct:
     source: Project | Union
 
     def __str__(self) -> str:
-        """The distinct rows of the source."""
         return f"distinct({self.source})"
 
 
@@ -185,7 +179,6 @@ class Summarized:
     grid: int = 0
 
     def __str__(self) -> str:
-        """The summary in functional notation."""
         return f"{self.summary}({'*' if self.argument is None else self.argument})"
 
 
@@ -208,7 +201,6 @@ class PerUnit:
     single: bool = False
 
     def __str__(self) -> str:
-        """The groups over their source."""
         summaries = ", ".join(f"{quoted(column.name)} = {column}" for column in self.columns)
         return f"per_unit({self.source}, {quoted(self.alias)}: {_listed(self.keys)}; {summaries})"
 
@@ -234,7 +226,6 @@ class Sorting:
     nulls_first: bool
 
     def __str__(self) -> str:
-        """The term, with both of its choices."""
         direction = "down" if self.descending else "up"
         return f"{self.expr} {direction} nulls {'first' if self.nulls_first else 'last'}"
 
@@ -266,7 +257,6 @@ class Windowed:
     grid: int = 0
 
     def __str__(self) -> str:
-        """The function with its order."""
         of = "*" if self.argument is None else self.argument
         return f"{self.function}({of}, {self.offset}; {', '.join(map(str, self.order))})"
 
@@ -288,7 +278,6 @@ class Window:
     columns: tuple[Windowed, ...]
 
     def __str__(self) -> str:
-        """The window over its source."""
         columns = ", ".join(f"{quoted(column.name)} = {column}" for column in self.columns)
         by = ", ".join(map(str, self.partition))
         return f"window({self.source}, {quoted(self.alias)} by {by}: {columns})"

@@ -211,7 +211,6 @@ class Expected:
         return self.declared is None or self.error is None or 2 * self.error < self.declared[1] - self.declared[0]
 
     def __str__(self) -> str:
-        """The error in words."""
         if self.ranks is not None:
             error = f"off by {self.ranks:,.4g} rows in rank at {_in_percent(self.confidence)}"
         elif self.rarer is not None:

@@ -268,7 +268,6 @@ class _Passing:
     """
 
     def __init__(self, scan: ir.Scan, beneath: _Beneath) -> None:
-        """Look for the rows of this scan."""
         self._scan = scan
         self._beneath = beneath
 

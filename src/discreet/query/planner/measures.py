@@ -70,7 +70,6 @@ class MeasureCollector:
     """The measures so far; asking for an equal one again gives the same."""
 
     def __init__(self, draft: Draft) -> None:
-        """Start with none."""
         self.measures: list[ir.Measure | ir.Vector] = []
         self.histograms: list[ir.Histogram] = []
         self.picks: list[Pick] = []

@@ -357,7 +357,6 @@ class NoiseChoice:
         return ApproxDP(self.offer.epsilon, self.offer.delta)
 
     def __str__(self) -> str:
-        """The choice in words."""
         if self.rho is None:
             return f"Laplace: at this ε and δ the worst error of Gaussian noise would be {self.ratio:.3g} times as much"
         return (

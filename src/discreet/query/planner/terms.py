@@ -149,7 +149,6 @@ class Accuracy:
         return self.part * size if size else None
 
     def __str__(self) -> str:
-        """The accuracy in words."""
         if self.part is None:
             return f"± {float(self.width or 0):.4g}"
         floor = "" if self.floor is None else f" of values of at least {float(self.floor):,.6g}"

@@ -259,7 +259,6 @@ class _Walk:
     """Goes through a question's relations from the tables up, each once."""
 
     def __init__(self, most_pairs: int, case: _Case) -> None:
-        """Nothing is known yet."""
         self._most = most_pairs
         self._case = case
         self._done: dict[int, tuple[ir.Relation, _Rows]] = {}
@@ -402,7 +401,6 @@ class _Effort:
     """What expressions take, each looked at once, however often it stands in others."""
 
     def __init__(self, texts: Mapping[ir.Name, int]) -> None:
-        """Over rows with these texts."""
         self._texts = texts
         self._done: dict[int, tuple[ir.Expr, _Computed]] = {}
 

@@ -125,7 +125,6 @@ class _Root:
     """A tree whose root may be replaced too."""
 
     def __init__(self, tree: exp.Expression) -> None:
-        """Begin with this one."""
         self.tree = tree
 
     def replace(self, node: Node, new: Node) -> None:

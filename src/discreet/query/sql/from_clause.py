@@ -49,7 +49,6 @@ class _From:
     """One FROM clause being read."""
 
     def __init__(self, context: SelectContext, select: exp.Select, common: Common, outer: Scope | None) -> None:
-        """Start with nothing."""
         self._context = context
         self._select = select
         self._common = common

@@ -114,7 +114,6 @@ class Equalities:
     """Which columns the conditions say are equal, also by way of others."""
 
     def __init__(self, conditions: Iterable[ir.Expr]) -> None:
-        """Bring equal columns together."""
         self._classes: list[set[ir.Column]] = []
         for pair in map(_equal_pair, conditions):
             if pair is not None:
@@ -123,7 +122,6 @@ class Equalities:
                 self._classes.append(pair.union(*touched))
 
     def __iter__(self) -> Iterator[set[ir.Column]]:
-        """The classes of columns that are equal."""
         return iter(self._classes)
 
 

@@ -120,7 +120,6 @@ class _Clause:
     """One clause being read: `end` is where the tokens go on after it."""
 
     def __init__(self, text: str, tokens: Tokens, start: int) -> None:
-        """Stand after the clause's name."""
         self._text = text
         self._tokens = tokens
         self._old = tokens[start + 2].text.upper() == "ANONYMIZATION"

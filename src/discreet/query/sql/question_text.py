@@ -211,7 +211,6 @@ class _Call:
     """A list of arguments: where the first begins, and the comma behind it, among the tokens that are done."""
 
     def __init__(self, first: int) -> None:
-        """Begin here."""
         self.first = first
         self.comma: int | None = None
         self.wrapped = False

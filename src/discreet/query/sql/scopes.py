@@ -97,7 +97,6 @@ class Names:
     """Gives out names, each once, in any case."""
 
     def __init__(self) -> None:
-        """Start with none taken."""
         self._numbers: dict[str, int] = {}
 
     def take(self, wanted: str) -> str:

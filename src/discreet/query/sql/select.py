@@ -120,7 +120,6 @@ class _Reading:
     """One question being read."""
 
     def __init__(self, text: str, dialect: str, select: exp.Select, tables: Sequence[Table], schema: Schema) -> None:
-        """Check the clauses, and find the rows."""
         self._text = text
         self._dialect = dialect
         self._parts = {part.rstrip("_"): value for part, value in select.args.items() if value}

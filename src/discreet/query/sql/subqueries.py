@@ -54,7 +54,6 @@ class Subqueries:
     """Reads the subqueries of one question."""
 
     def __init__(self, context: SelectContext) -> None:
-        """Read for this question."""
         self._context = context
 
     def __call__(self, query: exp.Query, common: Common) -> Derived:

@@ -388,11 +388,9 @@ class Lock:
             raise
 
     def __enter__(self) -> Self:
-        """The lock itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let go of it."""
         self.close()
 
     def __del__(self) -> None:

@@ -225,7 +225,6 @@ class _Different:
     """The different values of a column, as long as they are few."""
 
     def __init__(self) -> None:
-        """Start with none."""
         self.values: pa.Array | None = None
         self.too_many = False
         self.null = False
@@ -254,7 +253,6 @@ class _Units:
     """How many units have each of the texts of a column, as long as these are few."""
 
     def __init__(self) -> None:
-        """Start with none."""
         self.counts: dict[str, int] = {}
         self._too_many = False
 
@@ -285,7 +283,6 @@ class _Repeats:
     """Whether some value of a column occurs twice."""
 
     def __init__(self) -> None:
-        """Start with no values."""
         self._parts: list[pa.Array] = []
         self._twice = False
 
@@ -319,7 +316,6 @@ class _Range:
     """The least and the greatest of values; and whether all of them are whole numbers."""
 
     def __init__(self) -> None:
-        """Start with none."""
         self.lo: Any = None
         self.hi: Any = None
         self.whole = True
@@ -346,7 +342,6 @@ class _Untyped:
     """
 
     def __init__(self, field: Field, source: Source) -> None:
-        """Start with no cells."""
         self.field = field
         self._source = source
         self._kind: Kind | None = None
@@ -416,7 +411,6 @@ class _Typed:
     """A column whose type says what it holds."""
 
     def __init__(self, field: Field) -> None:
-        """Start with no cells."""
         self.field = field
         self._kind = kind_of(field.type) or Kind.TEXT
         self._values = _Different()

@@ -51,7 +51,6 @@ class KeptRows:
     """
 
     def __init__(self, number: int) -> None:
-        """Start with none."""
         self._parts: list[list[pa.Array]] = [[] for _ in range(number)]
         self._left = _CELLS // max(number, 1)
 

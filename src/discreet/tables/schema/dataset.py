@@ -64,7 +64,6 @@ class Dataset:
     failures: int = FAILURES
 
     def __post_init__(self) -> None:
-        """Check names, and that what is shared out is there."""
         checked_failures(self.failures)
         if self.adjacency not in list(Adjacency):
             raise InvalidArgument(
@@ -203,7 +202,6 @@ class SchemaGraph:
     """
 
     def __init__(self, tables: Sequence[Table]) -> None:
-        """Note the names."""
         self._tables: dict[str, Table] = {}
         for table in tables:
             if table.name.casefold() in self._tables:

@@ -456,7 +456,6 @@ class Column:
             )
 
     def __str__(self) -> str:
-        """The column in words."""
         declared = f" in {self.bounds}" if self.bounds else f" of {self.keys}" if self.keys else ""
         return f"{self.name} {self.kind}{declared}"
 

@@ -70,7 +70,6 @@ class Link:
         return cls(column, table, to)
 
     def __str__(self) -> str:
-        """The link as an arrow."""
         return f"{self.column} → {self.table}.{self.to}"
 
 
@@ -122,7 +121,6 @@ class Table:
     size: int | None = field(default=None, hash=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the declaration as a whole."""
         if not self.name:
             raise InvalidArgument("a table needs a name")
         names = [column.name.casefold() for column in self.columns]
@@ -326,7 +324,6 @@ class Owner:
         return f"{self}{'' if zone is None else f', in {zone}'}".casefold()
 
     def __str__(self) -> str:
-        """The unit, and the way to it."""
         way = "".join(f"{hop.column} → {hop.table.name}.{hop.to} → " for hop in self.hops)
         return f"{way}{self.unit}"
 

@@ -245,7 +245,6 @@ class OpenIpc(OpenFileSource):
     """
 
     def __init__(self, location: str) -> None:
-        """Read the schema."""
         super().__init__(location)
         try:
             self._is_file = self._file.head(len(_MAGIC)) == _MAGIC

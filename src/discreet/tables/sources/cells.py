@@ -88,7 +88,6 @@ class TextColumns:
     def __init__(
         self, columns: Sequence[Field], missing: Sequence[str], unreadable: Counter[str], *, bare: bool = False
     ) -> None:
-        """Start with no rows."""
         self._names = [each.name for each in columns]
         self._bare = bare
         self._nulls = pa.array(["", *(each.strip(" ") for each in missing)] if bare else list(missing), pa.string())
@@ -202,7 +201,6 @@ class OpenXlsx(OpenFileSource):
     """
 
     def __init__(self, source: Source) -> None:
-        """Read the sheet."""
         super().__init__(source.location)
         self._source = source
         try:

@@ -36,7 +36,6 @@ class Signs:
     """
 
     def __init__(self, text: bytes, quote: bytes = b'"') -> None:
-        """Find the quotation marks."""
         self.text = text
         self._codes = np.frombuffer(text, np.uint8)
         there = quote and quote in text

@@ -84,7 +84,6 @@ class Grammar:
     _stops: re.Pattern[bytes] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Compile what ends a cell that isn't quoted."""
         object.__setattr__(self, "_stops", re.compile(b"[\r\n" + re.escape(self.quote + self.delimiter) + b"]"))
 
     def record(self, text: bytes, start: int, *, at_end: bool) -> Record | None:
@@ -211,7 +210,6 @@ class Text:
     """
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
-        """Start before the first block."""
         self._blocks = blocks
         self.held = b""
         self.start = 0
@@ -219,7 +217,6 @@ class Text:
         self.at_end = False
 
     def __len__(self) -> int:
-        """How many bytes are there."""
         return len(self.held) - self.start
 
     def fill(self, least: int) -> None:

@@ -44,7 +44,6 @@ class OpenDatabase(OpenSource):
     """
 
     def __init__(self, location: str, *logs: str) -> None:
-        """Note what the file and its logs are now."""
         super().__init__(location)
         self._places = location, *logs
         self._identity = identity_of(*self._places)
@@ -74,7 +73,6 @@ class OpenDuckDB(OpenDatabase):
     """
 
     def __init__(self, source: Source) -> None:
-        """Attach the file, and find the table's columns."""
         super().__init__(*_duckdb_files(source.location))
         self._connection = _attached(source.location)
         try:
@@ -238,7 +236,6 @@ class OpenSqlite(OpenDatabase):
     """
 
     def __init__(self, source: Source) -> None:
-        """Open the file, and find the table's columns."""
         super().__init__(*_sqlite_files(source.location))
         self._source = source
         with _sqlite_damage_reported(source.location), closing(_connected(source.location)) as connection:

@@ -39,7 +39,6 @@ class OpenFile:
     """
 
     def __init__(self, location: str) -> None:
-        """Open the file."""
         self._location = location
         self._descriptor = _open(location)
         self.path = next(
@@ -53,13 +52,11 @@ class OpenFile:
         self.fingerprint = self._identify()
 
     def __enter__(self) -> Self:
-        """The open file itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close it."""
         self.close()
 
     def close(self) -> None:

@@ -85,7 +85,6 @@ class OpenFrame(OpenSource):
     """
 
     def __init__(self, location: str, data: object) -> None:
-        """Copy it."""
         super().__init__(location)
         if data is None:
             raise SourceMissing(

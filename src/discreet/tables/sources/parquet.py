@@ -52,7 +52,6 @@ class OpenParquet(OpenSource):
     """
 
     def __init__(self, location: str) -> None:
-        """Read the footers."""
         super().__init__(location)
         self._parts = parts_of(location)
         self._identities: list[str] = []

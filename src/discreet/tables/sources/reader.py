@@ -57,19 +57,16 @@ class OpenSource(ABC):
     has_schema = True
 
     def __init__(self, location: str) -> None:
-        """Start with nothing counted."""
         self.location = location
         self.malformed = Malformed()
         self.unreadable: Counter[str] = Counter()
 
     def __enter__(self) -> Self:
-        """The open source itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close it."""
         self.close()
 
     @property
@@ -142,7 +139,6 @@ class OpenFileSource(OpenSource):
     """
 
     def __init__(self, location: str) -> None:
-        """Open the file."""
         super().__init__(location)
         self._file = OpenFile(location)
 

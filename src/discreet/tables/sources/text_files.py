@@ -168,7 +168,6 @@ class OpenCsv(OpenFileSource):
     """
 
     def __init__(self, source: Source, *, block: int = BLOCK) -> None:
-        """Read the header."""
         super().__init__(source.location)
         self._source = source
         self._block = block
@@ -272,7 +271,6 @@ class _Parser:
     """
 
     def __init__(self, source: Source, delimiter: str, places: list[int], names: tuple[str, ...]) -> None:
-        """Prepare the options."""
         self._numbers = [str(number) for number in range(len(names))]
         self._names = [names[place] for place in places]
         self._columns = [self._numbers[place] for place in places]

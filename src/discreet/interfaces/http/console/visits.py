@@ -296,7 +296,6 @@ class SafeHeaders(Middleware):
     """
 
     def __init__(self, app: ASGIApp, *, secure: bool) -> None:
-        """Keep the parts."""
         super().__init__(app)
         self._headers = {**SAFE, "Strict-Transport-Security": TLS_ONLY} if secure else SAFE
 
