@@ -1,31 +1,38 @@
 """Covariances and correlations: without noise those of plain SQL; with noise, covered as often as said.
 
-Exact Clopper–Pearson bounds of the coverage are compared with what is claimed. Each fails by chance with probability at
-most 5e-11, and no test has more than 12 in all its cases: false alarm below 1e-9. With `RUNS` runs a coverage of 82 %
-instead of 95 % is found out with probability above 99 %; in a soak, one of 87 %.
+Noise is drawn until it is clear whether the coverage is what is claimed, see `support.sequential`. Each claim is
+rejected by chance with probability at most 5e-11, and no test has more than 12 in all its cases: false alarm below
+1e-9. A coverage of 82 % instead of 95 % is found out with probability above 99 %; in a soak, one of 87 %.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from functools import cache
 from math import isclose
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from discreet.gateway.answers import interval_of
 from discreet.privacy import ADD_REMOVE, Budget
+from discreet.query.ir import Exact
 from discreet.query.planner import Level, Request, make_plan
 from discreet.query.sql import question
-from discreet.stats import lower_bound, upper_bound
 from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES
 from support.reference import answer
+from support.sequential import Claim, stands
 
-RUNS, MANY = 450, 1_000
-SURE = 1 - Fraction(1, 2 * 10**10)
+SOME = 60
+ALARM = Fraction(1, 2 * 10**10)
+SURELY = Fraction(1, 10**10)
+USUAL, LONG = 0.82, 0.87
+"""Coverages that are found out."""
 OFFERS = pytest.mark.parametrize("offer", [{"epsilon": "2"}, {"rho": "0.3"}], ids=["laplace", "gaussian"])
 STATISTICS = ["COVAR_POP(age, income)", "COVAR_SAMP(income, age)", "CORR(age, income)"]
 
@@ -38,29 +45,30 @@ def level(sql: str, **offer: Any) -> Level:
     return make_plan(question(f"SELECT {sql} AS x FROM people", TABLES), Request.of(**offer), dataset).levels[0]
 
 
-def people(rows: int) -> list[dict[str, Any]]:
+@cache
+def people(rows: int) -> tuple[Mapping[str, Any], ...]:
     """Rows in which older people earn more, more or less; every ninth and every eleventh value is NULL."""
-    return [
+    return tuple(
         {
             "age": None if row % 9 == 0 else 20 + row * 37 % 61,
             "income": None if row % 11 == 0 else 1_500.0 * (row * 37 % 61) + row * 7919 % 100_003,
         }
         for row in range(rows)
-    ]
+    )
 
 
-def exact_of(plan: Level, rows: list[dict[str, Any]]) -> dict[str, Any]:
+@cache
+def exact_of(exact: Exact, rows: int) -> Mapping[str, Any]:
     """The integers that an engine would return."""
-    found: dict[str, Any] = answer(plan.exact, {"people": rows}, lambda *_: 0)[()]
-    return found
+    return MappingProxyType(answer(exact, {"people": people(rows)}, lambda *_: 0)[()])
 
 
-def plain(sql: str, rows: list[dict[str, Any]]) -> float:
+@cache
+def plain(sql: str, rows: int) -> float:
     """What DuckDB says."""
-    connection = duckdb.connect()
-    connection.execute("CREATE TABLE people (age BIGINT, income DOUBLE)")
-    connection.executemany("INSERT INTO people VALUES (?, ?)", [[row["age"], row["income"]] for row in rows])
-    ((value,),) = connection.execute(f"SELECT {sql} FROM people").fetchall()
+    with duckdb.connect() as connection:
+        connection.register("people", pa.Table.from_pylist(list(people(rows))))
+        ((value,),) = connection.execute(f"SELECT {sql} FROM people").fetchall()
     return float(value)
 
 
@@ -69,44 +77,47 @@ def plain(sql: str, rows: list[dict[str, Any]]) -> float:
 @pytest.mark.parametrize("rows", [40, 700])
 def test_without_noise_they_are_those_of_plain_sql(sql: str, rows: int, offer: Mapping[str, Any]) -> None:
     """Rows that lack one of the values don't count."""
-    plan, data = level(sql, **offer), people(rows)
+    plan = level(sql, **offer)
     ((_, estimator),) = plan.draft.estimators
-    found = estimator.estimate(exact_of(plan, data), plan.draft.laws)
+    found = estimator.estimate(exact_of(plan.exact, rows), plan.draft.laws)
     assert isinstance(found, float)
-    assert isclose(found, plain(sql, data), rel_tol=1e-6)
+    assert isclose(found, plain(sql, rows), rel_tol=1e-6)
 
 
-def hits(plan: Level, rows: int, sql: str, runs: int, stated: Level) -> int:
-    """How many of so many intervals hold the truth; `stated` says whose noise they reckon with."""
-    data = people(rows)
-    exact, truth = exact_of(plan, data), plain(sql, data)
-    drawn = {name: noise.mechanism.release([exact[name]] * runs) for name, noise in plan.noises.items()}
-    rule = interval_of(stated.draft, stated.draft.question.outputs[0].expr, 0.95)
-    found = 0
-    for run in range(runs):
-        ends = rule({name: values[run] for name, values in drawn.items()})
+def noisy(plan: Level, rows: int) -> Iterator[Mapping[str, Any]]:
+    """Noisy numbers of so many rows, again and again."""
+    exact = exact_of(plan.exact, rows)
+    while True:
+        drawn = [noise.mechanism.release([exact[name]] * SOME) for name, noise in plan.noises.items()]
+        yield from (dict(zip(plan.noises, values, strict=True)) for values in zip(*drawn, strict=True))
+
+
+def covered(plan: Level, rows: int, sql: str, stated: Level) -> Iterator[bool]:
+    """Whether intervals hold the truth; `stated` says whose noise they reckon with."""
+    truth, rule = plain(sql, rows), interval_of(stated.draft, stated.draft.question.outputs[0].expr, 0.95)
+    for numbers in noisy(plan, rows):
+        ends = rule(numbers)
         assert ends is not None
-        found += ends.lo <= truth <= ends.hi
-    return found
+        yield bool(ends.lo <= truth <= ends.hi)
 
 
-def check_coverage(sql: str, rows: int, offer: Mapping[str, Any], runs: int) -> None:
+def check_coverage(sql: str, rows: int, offer: Mapping[str, Any], wrong: float) -> None:
     """At least as often as said, and in a large group not much more often."""
     plan = level(sql, **offer)
-    found = hits(plan, rows, sql, runs, plan)
-    assert upper_bound(found, runs, SURE) >= 0.95
+    claims = [Claim(0.95, wrong=wrong, alarm=ALARM)]
     if rows >= 2_000:
-        assert lower_bound(found, runs, SURE) <= 0.97
+        claims.append(Claim(0.97, wrong=0.995, alarm=ALARM))
+    assert stands(covered(plan, rows, sql, plan), *claims)
 
 
 @OFFERS
 @pytest.mark.parametrize("sql", STATISTICS)
 @pytest.mark.parametrize(
-    ("rows", "runs"), [(20, 200), (300, RUNS), pytest.param(300, MANY, marks=pytest.mark.soak)], ids=str
+    ("rows", "wrong"), [(20, USUAL), (300, USUAL), pytest.param(300, LONG, marks=pytest.mark.soak)], ids=str
 )
-def test_they_are_covered(sql: str, rows: int, runs: int, offer: Mapping[str, Any]) -> None:
+def test_they_are_covered(sql: str, rows: int, wrong: float, offer: Mapping[str, Any]) -> None:
     """In groups where the noise drowns everything, and where it doesn't."""
-    check_coverage(sql, rows, offer, runs)
+    check_coverage(sql, rows, offer, wrong)
 
 
 @pytest.mark.soak
@@ -114,7 +125,7 @@ def test_they_are_covered(sql: str, rows: int, runs: int, offer: Mapping[str, An
 @pytest.mark.parametrize("sql", STATISTICS)
 def test_they_are_covered_in_many_runs(sql: str, offer: Mapping[str, Any]) -> None:
     """In a large group, with more power."""
-    check_coverage(sql, 3_000, offer, 2_000)
+    check_coverage(sql, 3_000, offer, LONG)
 
 
 @pytest.mark.parametrize("sql", [pytest.param(STATISTICS[0], marks=pytest.mark.soak), *STATISTICS[1:]])
@@ -123,9 +134,9 @@ def test_intervals_that_take_the_noise_for_less_are_found_out(sql: str) -> None:
 
     It covers in less than 79 % (2,000 runs say 77), so that it is let through once in 1e10.
     """
-    runs = 700
     plan, twin = level(sql, epsilon=1), level(sql, epsilon=2)
-    assert upper_bound(hits(plan, 3_000, sql, runs, twin), runs, SURE) < 0.95
+    claim = Claim(0.95, wrong=0.79, alarm=ALARM, miss=SURELY)
+    assert not stands(covered(plan, 3_000, sql, twin), claim)
 
 
 @pytest.mark.parametrize(("rows", "lo", "hi"), [(300, 0.1, 1.0), (500, 0.38, 0.97), (1_000, 0.52, 0.82)])
@@ -137,7 +148,7 @@ def test_a_correlation_is_told_while_spreads_are_a_few_noise_scales(rows: int, l
     """
     plan = level("CORR(age, income)", epsilon=2)
     ((_, estimator),) = plan.draft.estimators
-    found = estimator.interval(exact_of(plan, people(rows)), plan.draft.laws, 0.95)
+    found = estimator.interval(exact_of(plan.exact, rows), plan.draft.laws, 0.95)
     assert found is not None
     assert lo < found.lo < 0.67 < found.hi <= hi
 
@@ -148,41 +159,35 @@ def test_a_value_correlates_with_itself() -> None:
     False alarm: 400 lower ends were above 0.997; 0.99 is forty scales of each noise away.
     """
     plan = level("CORR(age, age)", epsilon=1)
-    exact = exact_of(plan, people(2_000))
-    noisy = {name: noise.mechanism.release([exact[name]])[0] for name, noise in plan.noises.items()}
+    numbers = next(noisy(plan, 2_000))
     ((_, estimator),) = plan.draft.estimators
-    assert estimator.estimate(noisy, plan.draft.laws) == pytest.approx(1)
-    found = estimator.interval(noisy, plan.draft.laws, 0.95)
+    assert estimator.estimate(numbers, plan.draft.laws) == pytest.approx(1)
+    found = estimator.interval(numbers, plan.draft.laws, 0.95)
     assert found is not None
     assert found.lo > 0.99
 
 
-def within_half_a_width(sql: str, rows: int, runs: int, stated: Callable[[Level], Level]) -> int:
-    """How many of so many estimates err by more than a quarter of their interval's width."""
-    plan, data = level(sql, epsilon=1), people(rows)
-    exact, truth = exact_of(plan, data), plain(sql, data)
-    drawn = {name: noise.mechanism.release([exact[name]] * runs) for name, noise in plan.noises.items()}
+def beyond_half_a_half_width(sql: str, rows: int, stated: Callable[[Level], Level]) -> Iterator[bool]:
+    """Whether estimates err by more than a quarter of their interval's width."""
+    plan, truth = level(sql, epsilon=1), plain(sql, rows)
     draft = stated(plan).draft
     rule = interval_of(draft, draft.question.outputs[0].expr, 0.95)
     ((_, estimator),) = plan.draft.estimators
-    found = 0
-    for run in range(runs):
-        noisy = {name: values[run] for name, values in drawn.items()}
-        ends, value = rule(noisy), estimator.estimate(noisy, plan.draft.laws)
+    for numbers in noisy(plan, rows):
+        ends, value = rule(numbers), estimator.estimate(numbers, plan.draft.laws)
         assert ends is not None
-        found += value is None or abs(float(value) - truth) > (ends.hi - ends.lo) / 4  # type: ignore[arg-type]  # a float
-    return found
+        yield value is None or abs(float(value) - truth) > (ends.hi - ends.lo) / 4  # type: ignore[arg-type]  # a float
 
 
 @pytest.mark.parametrize("sql", [STATISTICS[0], STATISTICS[2]])
 def test_intervals_are_at_most_twice_as_wide_as_errors(sql: str) -> None:
     """At ε = 1 in 300 rows: more than 5 % of the errors are beyond half a half width, so no interval is all there is.
 
-    The wrong twin reckons with three times the noise; it is let through with probability below 1e-10, because fewer
-    than 2 % of the errors are so large.
+    It is taken for fewer with probability 1e-10 at the most while it is 15 % of them (3,000 say 20). The wrong twin
+    reckons with three times the noise; it is let through with probability below 1e-10, because fewer than 2 % of the
+    errors are so large.
     """
-    runs = 1_200
-    assert upper_bound(within_half_a_width(sql, 300, runs, lambda plan: plan), runs, SURE) >= 0.05
-    assert lower_bound(within_half_a_width(sql, 300, runs, lambda plan: plan), runs, SURE) >= 0.05
+    few = Claim(0.05, wrong=0.15, alarm=ALARM, miss=SURELY)
     twin = level(sql, epsilon=Fraction(1, 3))
-    assert upper_bound(within_half_a_width(sql, 300, runs, lambda _: twin), runs, SURE) < 0.05
+    assert not stands(beyond_half_a_half_width(sql, 300, lambda plan: plan), few)
+    assert stands(beyond_half_a_half_width(sql, 300, lambda _: twin), few)

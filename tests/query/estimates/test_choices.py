@@ -1,13 +1,13 @@
 """Choices: quantiles and modes from question to answer; their intervals hold the truth as often as they say.
 
-Tests of coverage compare exact Clopper–Pearson bounds with what is claimed. Each fails by chance with probability at
-most 5e-11, and no test has more than 12 in all its cases: false alarm below 1e-9. With `RUNS` runs a coverage of 83 %
-instead of 95 % is found out with probability above 99 %.
+Tests of coverage draw until it is clear whether it is what is claimed, see `support.sequential`. Each fails by chance
+with probability at most 5e-11, and no test has more than 12 in all its cases: false alarm below 1e-9. A coverage of
+83 % instead of 95 % is found out with probability above 99 %; in a soak, one of 90 %.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
@@ -27,13 +27,12 @@ from discreet.query.estimates import QuantileEstimator, integer
 from discreet.query.ir import Statistic
 from discreet.query.planner import Draft, Level, Request, make_plan
 from discreet.query.sql import question
-from discreet.stats import upper_bound
 from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES, VISITS
 from support.reference import answer
+from support.sequential import Claim, stands
 
-RUNS = 500
-SURE = 1 - Fraction(1, 2 * 10**10)
+USUAL, LONG = (Claim(0.95, wrong=wrong, alarm=Fraction(1, 2 * 10**10)) for wrong in (0.83, 0.9))
 OFFERS = pytest.mark.parametrize("offer", [{"epsilon": "1"}, {"rho": "0.1"}], ids=["laplace", "gaussian"])
 
 
@@ -87,24 +86,15 @@ def quantile(values: Sequence[Any], fraction: float) -> Any:
     return ranked[max(ceil(Fraction(str(fraction)) * len(ranked)), 1) - 1]
 
 
-def hits(plan: Level, rows: Sequence[Mapping[str, Any]], truth: float, *, runs: int, stated: Level) -> int:
-    """How many of so many intervals hold the truth.
-
-    Args:
-        plan: whose choices and noise are drawn.
-        rows: of the one group.
-        truth: without noise.
-        runs: how often.
-        stated: whose noise the intervals reckon with.
-    """
-    exact, found = exact_of(plan, rows), 0
-    rule = interval_of(stated.draft, plan.draft.question.outputs[0].expr, 0.95)
-    for _ in range(runs):
+def covered(plan: Level, rows: Sequence[Mapping[str, Any]], truth: float) -> Iterator[bool]:
+    """Whether intervals hold the truth, in the one group of such rows."""
+    exact = exact_of(plan, rows)
+    rule = interval_of(plan.draft, plan.draft.question.outputs[0].expr, 0.95)
+    while True:
         (group,) = release(plan, exact)
         ends = rule(group.noisy)
         assert ends is not None
-        found += ends.lo <= truth <= ends.hi
-    return found
+        yield bool(ends.lo <= truth <= ends.hi)
 
 
 CASES = pytest.mark.parametrize(
@@ -120,18 +110,17 @@ CASES = pytest.mark.parametrize(
 )
 
 
-def check_coverage(of: str, fraction: float, rows: int, offer: Mapping[str, Any], runs: int) -> None:
+def check_coverage(of: str, fraction: float, rows: int, offer: Mapping[str, Any], claim: Claim) -> None:
     """Intervals of one column hold the noise-free quantile."""
     plan, data = level(f"SELECT QUANTILE_CONT({of}, {fraction}) AS x FROM people", **offer), people(rows)
-    found = hits(plan, data, quantile([row[of] for row in data], fraction), runs=runs, stated=plan)
-    assert upper_bound(found, runs, SURE) >= 0.95
+    assert stands(covered(plan, data, quantile([row[of] for row in data], fraction)), claim)
 
 
 @OFFERS
 @CASES
 def test_quantiles_are_covered(of: str, fraction: float, rows: int, offer: Mapping[str, Any]) -> None:
     """In large groups and in tiny ones, in the middle and at the ends."""
-    check_coverage(of, fraction, rows, offer, RUNS)
+    check_coverage(of, fraction, rows, offer, USUAL)
 
 
 @pytest.mark.soak
@@ -139,13 +128,13 @@ def test_quantiles_are_covered(of: str, fraction: float, rows: int, offer: Mappi
 @CASES
 def test_quantiles_are_covered_in_many_runs(of: str, fraction: float, rows: int, offer: Mapping[str, Any]) -> None:
     """The same with more power."""
-    check_coverage(of, fraction, rows, offer, 2_000)
+    check_coverage(of, fraction, rows, offer, LONG)
 
 
 def test_ties_are_covered_too() -> None:
     """Where nearly all rows have one value, the interval is that value: another lies 240 rows off, 100 noise scales."""
     plan, data = level("SELECT MEDIAN(age) AS x FROM people", epsilon=1), people(500, ages=[40] * 490 + [3] * 10)
-    assert upper_bound(hits(plan, data, 40, runs=RUNS, stated=plan), RUNS, SURE) >= 0.95
+    assert stands(covered(plan, data, 40), USUAL)
     rule = interval_of(plan.draft, plan.draft.question.outputs[0].expr, 0.95)
     ends = rule(release(plan, exact_of(plan, data))[0].noisy)
     assert ends is not None

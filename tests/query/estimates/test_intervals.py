@@ -1,12 +1,13 @@
 """Intervals: over fresh noise, they hold the noise-free answer as often as they say.
 
-Exact Clopper–Pearson bounds of the coverage are compared with what is claimed. Each fails by chance with probability at
-most 5e-11, and no test has more than 8 in all its cases: false alarm below 1e-9. With `RUNS` runs a coverage of 88 %
-instead of 95 % is found out with probability above 1 − 1e-9.
+Noise is drawn until it is clear whether the coverage is what is claimed, see `support.sequential`. Each claim is
+rejected by chance with probability at most 5e-11, and no test has more than 8 in all its cases: false alarm below
+1e-9. A coverage of 88 % instead of 95 %, or of 99 % instead of 96 %, is found out with probability above 1 − 1e-9.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
@@ -15,11 +16,14 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import Sensitivity
 from discreet.query import ir
 from discreet.query.estimates import Estimator, Mean, Mechanism, Noise, Spread, Total
-from discreet.stats import lower_bound, upper_bound
+from discreet.stats import upper_bound
 from discreet.tables import Kind
+from support.sequential import Claim, stands
 
-RUNS = 3_000
-SURE = 1 - Fraction(1, 2 * 10**10)
+RUNS, SOME = 6_000, 250
+ALARM, MISS = Fraction(1, 2 * 10**10), Fraction(1, 10**9)
+AS_OFTEN = Claim(0.95, wrong=0.88, alarm=ALARM, miss=MISS)
+NOT_OFTENER = Claim(0.96, wrong=0.99, alarm=ALARM, miss=MISS)
 ONE = ir.Literal(1, ir.Type(Kind.INTEGER, Fraction(1), Fraction(1), nullable=False))
 
 
@@ -33,15 +37,14 @@ def _noise(name: str, size: int, grid: int, mechanism: type[Mechanism]) -> Noise
     return Noise(measure=measure, mechanism=Gaussian.for_rho(sensitivity, Fraction(1, 8)))
 
 
-def _coverage(estimator: Estimator, noises: dict[str, Noise], exact: dict[str, int], truth: float) -> int:
-    """How many of `RUNS` intervals hold the truth."""
-    drawn = {name: noise.mechanism.release([exact[name]] * RUNS) for name, noise in noises.items()}
-    hits = 0
-    for run in range(RUNS):
-        found = estimator.interval({name: values[run] for name, values in drawn.items()}, noises, 0.95)
-        assert found is not None
-        hits += found.lo <= truth <= found.hi
-    return hits
+def _covered(estimator: Estimator, noises: dict[str, Noise], exact: dict[str, int], truth: float) -> Iterator[bool]:
+    """Whether intervals hold the truth, time after time."""
+    while True:
+        drawn = [noise.mechanism.release([exact[name]] * SOME) for name, noise in noises.items()]
+        for values in zip(*drawn, strict=True):
+            found = estimator.interval(dict(zip(noises, values, strict=True)), noises, 0.95)
+            assert found is not None
+            yield bool(found.lo <= truth <= found.hi)
 
 
 @pytest.mark.parametrize("mechanism", [Laplace, Gaussian])
@@ -50,10 +53,8 @@ def test_averages_are_covered_as_often_as_said(mechanism: type[Mechanism], rows:
     """Also in groups so small that the noisy count may be negative; and in large ones not much more often."""
     noises = {"n": _noise("n", 1, 0, mechanism), "s": _noise("s", 50, 0, mechanism)}
     estimator = Mean(count="n", total="s", centre=Fraction(50), lo=Fraction(0), hi=Fraction(100))
-    hits = _coverage(estimator, noises, {"n": rows, "s": -13 * rows}, 37.0)
-    assert upper_bound(hits, RUNS, SURE) >= 0.95
-    if rows == 1_000:
-        assert lower_bound(hits, RUNS, SURE) <= 0.96
+    claims = [AS_OFTEN, NOT_OFTENER] if rows == 1_000 else [AS_OFTEN]
+    assert stands(_covered(estimator, noises, {"n": rows, "s": -13 * rows}, 37.0), *claims)
 
 
 @pytest.mark.parametrize("mechanism", [Laplace, Gaussian])
@@ -62,9 +63,7 @@ def test_sums_are_covered_as_often_as_said(mechanism: type[Mechanism], grid: int
     """On the coarsest grid, where steps show, and on a fine one."""
     noises = {"s": _noise("s", 10, grid, mechanism)}
     estimator = Total(measure="s")
-    hits = _coverage(estimator, noises, {"s": 1234 * 2**-grid}, 1234.0)
-    assert upper_bound(hits, RUNS, SURE) >= 0.95
-    assert lower_bound(hits, RUNS, SURE) <= 0.96
+    assert stands(_covered(estimator, noises, {"s": 1234 * 2**-grid}, 1234.0), AS_OFTEN, NOT_OFTENER)
 
 
 @pytest.mark.parametrize(
@@ -84,22 +83,20 @@ def test_spreads_are_covered_at_least_as_often_as_said(statistic: ir.Statistic, 
     )
     rows = 500
     exact = {"n": rows, "s": -10 * rows, "q": (200 + 100) * rows}
-    hits = _coverage(estimator, noises, exact, truth)
-    assert upper_bound(hits, RUNS, SURE) >= 0.95
+    assert stands(_covered(estimator, noises, exact, truth), AS_OFTEN)
 
 
 def test_an_interval_that_forgets_the_noise_of_the_count_is_found_out() -> None:
     """The wrong twin: dividing the sum's interval by the noisy count covers too seldom.
 
-    It covers in less than 89.6 % (200,000 runs say 89.2), so that `runs` of it are let through once in 1e18.
+    It covers in less than 89.6 % (200,000 runs say 89.2), so that `RUNS` of it are let through once in 1e18.
     """
-    runs = 2 * RUNS
     noises = {"n": _noise("n", 1, 0, Laplace), "s": _noise("s", 50, 0, Laplace)}
     rows, mean = 40, -45.0
     drawn = {
-        name: noise.mechanism.release([{"n": rows, "s": round(mean * rows)}[name]] * runs)
+        name: noise.mechanism.release([{"n": rows, "s": round(mean * rows)}[name]] * RUNS)
         for name, noise in noises.items()
     }
     radius = noises["s"].mechanism.radius(0.95)
     hits = sum(abs(s - mean * n) <= radius for n, s in zip(drawn["n"], drawn["s"], strict=True))
-    assert upper_bound(hits, runs, SURE) < 0.95
+    assert upper_bound(hits, RUNS, 1 - ALARM) < 0.95
