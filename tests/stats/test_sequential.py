@@ -10,7 +10,7 @@ from math import log
 import numpy as np
 import pytest
 
-from support.sequential import Claim, stands
+from support.sequential import Claim, all_stand, stands
 
 CLAIMS = [
     Claim(0.95, wrong=0.91, alarm=Fraction(1, 10**11)),
@@ -83,3 +83,12 @@ def test_several_claims_stand_together() -> None:
     assert stands(always, least)
     with pytest.raises(AssertionError, match="too few"):
         stands([True, False] * 2, least)
+
+
+def test_a_claim_stands_of_all_things_or_not() -> None:
+    """Each is looked at by itself: one that happens too seldom is enough, beside others that happen often."""
+    least = Claim(0.5, wrong=0.3, alarm=Fraction(1, 10**9))
+    assert all_stand([(True, number % 5 < 3) for number in range(1_000)], least)
+    assert not all_stand([(True, number % 5 < 1) for number in range(1_000)], least)
+    with pytest.raises(AssertionError, match="too few"):
+        all_stand([(True, False)] * 4, least)

@@ -8,7 +8,7 @@ probability β at most where the share is as wrong as that, or more so: that is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log
@@ -59,5 +59,27 @@ def stands(trials: Iterable[bool], *claims: Claim) -> bool:
             return False
         waiting = [claim for claim, verdict in verdicts.items() if verdict is None]
         if not waiting:
+            return True
+    raise AssertionError("there were too few trials to tell")
+
+
+def all_stand(trials: Iterable[Sequence[bool]], claim: Claim) -> bool:
+    """Whether a claim stands of each of several things that happen in the same trials.
+
+    Args:
+        trials: which of them happened, time after time.
+        claim: about how often each does.
+    """
+    hits: dict[int, int] | None = None  # of those that aren't clear
+    for number, happened in enumerate(trials, start=1):
+        hits = dict.fromkeys(range(len(happened)), 0) if hits is None else hits
+        for place in list(hits):
+            hits[place] += happened[place]
+            verdict = claim.verdict(hits[place], number)
+            if verdict is False:
+                return False
+            if verdict:
+                del hits[place]
+        if not hits:
             return True
     raise AssertionError("there were too few trials to tell")

@@ -1,14 +1,14 @@
 """Picked groups: what an answer shows of them holds as often as it says, and every face of it says the same.
 
 Coverage is that among the draws which show a group: fresh noise is drawn about exact numbers, and what HAVING keeps of
-it is looked at. Each bound fails by chance with probability at most 1e-11, and there are fewer than 100: false alarm
-below 1e-9. Of 400 draws or more that show a group, a coverage of 80 % instead of 94 % is found out with probability
-above 99 %.
+it is looked at, until it is clear whether the coverage is what is claimed, see `support.sequential`. Each claim is
+rejected by chance with probability at most 1e-11, and there are fewer than 100: false alarm below 1e-9. A coverage of
+80 % instead of 94 % is found out with probability above 99 %.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -22,14 +22,13 @@ from discreet.privacy import ADD_REMOVE, Budget
 from discreet.query import ir
 from discreet.query.planner import Level, Request, make_plan
 from discreet.query.sql import question
-from discreet.stats import upper_bound
 from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES
+from support.sequential import Claim, all_stand
 
-SURE = 1 - Fraction(1, 10**11)
-BATCH, BATCHES = 50_000, 6
-MOST = 600
-"""Draws that show a group, of which the intervals are looked at."""
+ALARM = Fraction(1, 10**11)
+HOLDS = Claim(0.94, wrong=0.8, alarm=ALARM)
+BATCH, BATCHES = 4_000, 200
 
 DATASET = Dataset(
     name="people", tables=(PEOPLE,), budget=Budget(epsilon=100, delta="0.1"), ledger="unused", adjacency=ADD_REMOVE
@@ -63,47 +62,47 @@ def rows(plan: Level, number: int = 400) -> dict[str, int]:
     }
 
 
-def drawn(plan: Level, exact: dict[str, int], having: Callable[[dict[str, Any]], Any]) -> list[dict[str, int]]:
-    """The noisy numbers of draws that show a group, up to `MOST`.
+def drawn(plan: Level, exact: dict[str, int], having: Callable[[dict[str, Any]], Any]) -> Iterator[dict[str, int]]:
+    """The noisy numbers of draws that show a group.
 
     Args:
         plan: of the question.
         exact: what is counted and added up.
         having: the same as the question's, of arrays, to leave out at once what isn't shown.
     """
-    found: list[dict[str, int]] = []
     for _ in range(BATCHES):
         numbers = {name: np.array(plan.noises[name].mechanism.release([exact[name]] * BATCH)) for name in plan.noises}
-        places = np.flatnonzero(having(numbers))
-        found += [{name: int(values[place]) for name, values in numbers.items()} for place in places]
-        if len(found) >= MOST:
-            break
-    return found[:MOST]
+        for place in np.flatnonzero(having(numbers)):
+            yield {name: int(values[place]) for name, values in numbers.items()}
 
 
-def coverage(plan: Level, exact: dict[str, int], draws: list[dict[str, int]], *, knows: bool = True) -> Fraction:
-    """The least that can be the share of intervals which hold the exact value, of the output that they hold least.
+def held(
+    plan: Level, exact: dict[str, int], having: Callable[[dict[str, Any]], Any], *, knows: bool = True
+) -> Iterator[list[bool]]:
+    """Of which outputs the interval holds the exact value, draw after draw.
 
     Args:
         plan: of the question.
         exact: what is counted and added up.
-        draws: that show a group.
+        having: what shows a group, see `drawn`.
         knows: whether intervals reckon with that.
     """
     draft = plan.draft
-    truths = {name: each.estimate(exact, draft.laws) for name, each in draft.estimators}
+    values = {name: each.estimate(exact, draft.laws) for name, each in draft.estimators}
     outputs = [output.expr for output in draft.question.outputs[1:]]
-    held = [0] * len(outputs)
+    truths = [float(evaluate(expr, values)) for expr in outputs]
     usual = [interval_of(draft, expr, 0.95) for expr in outputs]
-    for noisy in draws:
+    for noisy in drawn(plan, exact, having):
         arranged = Arrangement([draft], [Group((20,), noisy)])
         assert len(arranged.rows) == 1
-        for place, expr in enumerate(outputs):
-            one = arranged.intervals.of(expr, 0.95)[0] if knows else usual[place](noisy)
-            assert one is not None
-            held[place] += one.lo <= float(evaluate(expr, truths)) <= one.hi
-    assert len(draws) >= 400
-    return min(upper_bound(each, len(draws), SURE) for each in held)
+        found = [arranged.intervals.of(expr, 0.95)[0] for expr in outputs] if knows else [rule(noisy) for rule in usual]
+        assert None not in found
+        yield [one.lo <= truth <= one.hi for one, truth in zip(found, truths, strict=True) if one is not None]
+
+
+def surely_below(share: float, wrong: float) -> Claim:
+    """A claim of which a twin whose intervals hold in less than `wrong` is let through once in 1e11."""
+    return Claim(share, wrong=wrong, alarm=ALARM, miss=ALARM)
 
 
 @OFFERS
@@ -114,10 +113,13 @@ def test_a_count_above_a_threshold_holds(scales: int, offer: dict[str, Any]) -> 
     scale = size(level(outputs, "n > 400", **offer), "m0")
     plan = level(outputs, f"n >= {round(400 + scales * scale)}", **offer)
     exact = rows(plan)
-    draws = drawn(plan, exact, lambda numbers: numbers["m0"] >= round(400 + scales * scale))
-    assert coverage(plan, exact, draws) >= 0.94
+
+    def having(numbers: dict[str, Any]) -> Any:
+        return numbers["m0"] >= round(400 + scales * scale)
+
+    assert all_stand(held(plan, exact, having), HOLDS)
     if scales > 1:
-        assert coverage(plan, exact, draws, knows=False) < 0.94
+        assert not all_stand(held(plan, exact, having, knows=False), surely_below(0.94, 0.8))
 
 
 @OFFERS
@@ -127,8 +129,11 @@ def test_a_count_within_a_window_holds(scales: int, offer: dict[str, Any]) -> No
     scale = size(level("COUNT(*) AS n", "n > 400", **offer), "m0")
     low, high = round(400 + scales * scale), round(401 + (scales + 1) * scale)
     plan = level("COUNT(*) AS n, 2 * COUNT(*) AS twice", f"n BETWEEN {low} AND {high}", **offer)
-    draws = drawn(plan, {"m0": 400}, lambda numbers: (numbers["m0"] >= low) & (numbers["m0"] <= high))
-    assert coverage(plan, {"m0": 400}, draws) >= 0.94
+
+    def having(numbers: dict[str, Any]) -> Any:
+        return (numbers["m0"] >= low) & (numbers["m0"] <= high)
+
+    assert all_stand(held(plan, {"m0": 400}, having), HOLDS)
 
 
 @OFFERS
@@ -139,8 +144,11 @@ def test_a_count_below_a_threshold_holds(scales: int, offer: dict[str, Any], *, 
     scale = size(level("COUNT(*) AS n", "n > 400", **offer), "m0")
     end = round(400 - scales * scale)
     plan = level("COUNT(*) AS n", f"NOT n > {end} OR 1 > 2" if negated else f"{end} >= n", **offer)
-    draws = drawn(plan, {"m0": 400}, lambda numbers: numbers["m0"] <= end)
-    assert coverage(plan, {"m0": 400}, draws) >= 0.94
+
+    def having(numbers: dict[str, Any]) -> Any:
+        return numbers["m0"] <= end
+
+    assert all_stand(held(plan, {"m0": 400}, having), HOLDS)
 
 
 @OFFERS
@@ -152,9 +160,12 @@ def test_conditions_on_two_numbers_hold(offer: dict[str, Any]) -> None:
     ends = [round(exact + scales * size(first, name)) for name, exact in (("m0", 400), ("m1", 300))]
     plan = level(outputs, f"n > {ends[0]} AND m > {ends[1]}", **offer)
     exact = {"m0": 400, "m1": 300}
-    draws = drawn(plan, exact, lambda numbers: (numbers["m0"] > ends[0]) & (numbers["m1"] > ends[1]))
-    assert coverage(plan, exact, draws) >= 0.94
-    assert coverage(plan, exact, draws, knows=False) < 0.94
+
+    def having(numbers: dict[str, Any]) -> Any:
+        return (numbers["m0"] > ends[0]) & (numbers["m1"] > ends[1])
+
+    assert all_stand(held(plan, exact, having), HOLDS)
+    assert not all_stand(held(plan, exact, having, knows=False), surely_below(0.94, 0.8))
 
 
 @OFFERS
@@ -170,10 +181,13 @@ def test_averages_above_a_threshold_hold(scales: int, offer: dict[str, Any]) -> 
     plan = level(outputs, f"a > {end:.6f}", **offer)
     exact = {"m0": 400, total: 0}
     factor = float(plan.noises[total].step)
-    draws = drawn(plan, exact, lambda numbers: numbers[total] * factor > (round(end, 6) - centre) * numbers["m0"])
-    assert coverage(plan, exact, draws) >= 0.94
+
+    def having(numbers: dict[str, Any]) -> Any:
+        return numbers[total] * factor > (round(end, 6) - centre) * numbers["m0"]
+
+    assert all_stand(held(plan, exact, having), HOLDS)
     if scales > 1:
-        assert coverage(plan, exact, draws, knows=False) < 0.9
+        assert not all_stand(held(plan, exact, having, knows=False), surely_below(0.9, 0.8))
 
 
 @pytest.mark.parametrize("offer", [{"epsilon": "0.5"}, {"rho": "0.1"}], ids=["laplace", "gaussian"])
@@ -195,8 +209,11 @@ def test_groups_that_a_threshold_and_having_select_hold(scales: int, exact: int,
     end = round(exact + scales * size(first, selector))
     plan = private(end)
     numbers = rows(plan, exact)
-    draws = drawn(plan, numbers, lambda found: found[selector] >= max(end, threshold.value))
-    assert coverage(plan, numbers, draws) >= 0.94
+
+    def having(found: dict[str, Any]) -> Any:
+        return found[selector] >= max(end, threshold.value)
+
+    assert all_stand(held(plan, numbers, having), HOLDS)
 
 
 @OFFERS
@@ -206,9 +223,12 @@ def test_what_is_not_understood_is_not_relied_on(offer: dict[str, Any]) -> None:
     scale = size(level(outputs, "n > 400", **offer), "m0")
     end = round(4 * scale)
     plan = level(outputs, f"ABS(n - 400) > {end}", **offer)
-    draws = drawn(plan, {"m0": 400}, lambda numbers: abs(numbers["m0"] - 400) > end)
-    assert coverage(plan, {"m0": 400}, draws) >= 0.94
-    assert coverage(plan, {"m0": 400}, draws, knows=False) < 0.5
+
+    def having(numbers: dict[str, Any]) -> Any:
+        return abs(numbers["m0"] - 400) > end
+
+    assert all_stand(held(plan, {"m0": 400}, having), HOLDS)
+    assert not all_stand(held(plan, {"m0": 400}, having, knows=False), surely_below(0.5, 0.3))
 
 
 def test_far_from_every_threshold_nothing_is_lost() -> None:
