@@ -4,11 +4,11 @@ The visits below keep to every limit that is declared of them: a person has at m
 most 2 rows in each. So an answer without noise must be that of DuckDB, whatever is asked beside it; and 95 % of the
 intervals must hold it. Groups are far above any threshold, so that which of them are released is certain.
 
-Coverage is claimed to be at least 94 %. Exact Clopper–Pearson bounds at 1 − 1e-12 are compared with that, for less
-than 1,000 columns of cases in all tests together: false alarm below 1e-9. With `TRIALS` trials of a case a coverage of
-60 % is found out with probability above 99 %, and one of 91 % in a soak; 3 groups × 3 rows for 10 that were declared
-left 30 %. Cases that differ in whose rows they are, or in limits that cut nothing off, are also counted together, where
-a coverage of 80 % in all of them is found out.
+Coverage is claimed to be at least 94 %. Answers are drawn until it is clear whether it is, see `support.sequential`.
+Each claim is rejected by chance with probability at most 1e-12, and there are less than 1,000 columns of cases in all
+tests together: false alarm below 1e-9. A coverage of 60 % in a case is found out with probability above 99 %, and one
+of 91 % in a soak; 3 groups × 3 rows for 10 that were declared left 30 %. Cases that differ in whose rows they are, or
+in limits that cut nothing off, are also looked at together, where a coverage of 80 % in all of them is found out.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
-from itertools import product
-from math import ceil, isclose
+from itertools import cycle, product
+from math import isclose
 from typing import Any
 
 import duckdb
@@ -29,16 +29,17 @@ from discreet.engine import ExactResult
 from discreet.gateway.answers import evaluate, interval_of
 from discreet.gateway.execute import release
 from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
+from discreet.query.estimates import Interval
 from discreet.query.planner import Level, Request, make_plan
 from discreet.query.sql import question
-from discreet.stats import upper_bound
 from discreet.tables import Column, Dataset, Kind, Link, Source, Table
 from support.engines import engine_as_if_admitted
+from support.sequential import Claim, all_stand
 
 PEOPLE, GROUPS = 2_400, "abcdef"
-TRIALS = 120
-SURE = 1 - Fraction(1, 10**12)
-LEAST = 0.94
+ALARM = Fraction(1, 10**12)
+ALONE, TOGETHER, LONG = (Claim(0.94, wrong=wrong, alarm=ALARM) for wrong in (0.6, 0.8, 0.91))
+SURELY = Claim(0.94, wrong=0.6, alarm=ALARM, miss=ALARM)
 
 UNITS = {
     "row": {"unit": Unit.row()},
@@ -189,21 +190,23 @@ def test_without_noise_the_answer_is_the_plain_sqls(
     assert rows_in_bins(level, answered(level)) == wanted
 
 
-def held(level: Level, exact: ExactResult, wanted: Mapping[tuple[Any, ...], Sequence[Any]], trials: int) -> list[int]:
-    """Of so many intervals, or a few more, how many hold what is wanted; by column, and at last how many they are."""
+def held(level: Level, exact: ExactResult, wanted: Mapping[tuple[Any, ...], Sequence[Any]]) -> Iterator[list[bool]]:
+    """Which columns' intervals hold what is wanted, group after group of one answer after the other."""
     outputs = [output.expr for output in level.draft.question.outputs if output.name != "g"]
-    hits, number = [0] * len(outputs), 0
     rules = [interval_of(level.draft, expr, 0.95) for expr in outputs]
-    for _ in range(ceil(trials / len(wanted))):
+    while True:
         groups = release(level, exact)
         assert {group.key for group in groups} == wanted.keys()
-        number += len(groups)
-        for group, (place, rule) in product(groups, enumerate(rules)):
-            ends = rule(group.noisy)
-            assert ends is not None
-            value = float(wanted[group.key][place])
-            hits[place] += ends.lo - 1e-6 * abs(value) <= value <= ends.hi + 1e-6 * abs(value)
-    return [*hits, number]
+        for group in groups:
+            yield [
+                is_within(rule(group.noisy), float(value)) for rule, value in zip(rules, wanted[group.key], strict=True)
+            ]
+
+
+def is_within(ends: Interval | None, value: float) -> bool:
+    """Whether an interval holds a value, but for the grid that real numbers are put on."""
+    assert ends is not None
+    return bool(ends.lo - 1e-6 * abs(value) <= value <= ends.hi + 1e-6 * abs(value))
 
 
 @pytest.mark.parametrize("offer", OFFERS, ids=["laplace", "gaussian"])
@@ -212,7 +215,7 @@ def test_intervals_hold_the_answer_of_the_plain_sql(
     plain: duckdb.DuckDBPyConnection, keys: str, offer: Mapping[str, Any]
 ) -> None:
     """For every aggregate × whose rows they are × limits × keys; and over the first two of these."""
-    check_coverage(plain, keys, offer, TRIALS)
+    check_coverage(plain, keys, offer, ALONE)
 
 
 @pytest.mark.soak
@@ -222,25 +225,18 @@ def test_intervals_hold_the_answer_of_the_plain_sql_at_length(
     plain: duckdb.DuckDBPyConnection, keys: str, offer: Mapping[str, Any]
 ) -> None:
     """The same with more power."""
-    check_coverage(plain, keys, offer, 6_000)
+    check_coverage(plain, keys, offer, LONG)
 
 
-def check_coverage(plain: duckdb.DuckDBPyConnection, keys: str, offer: Mapping[str, Any], trials: int) -> None:
-    """Compare the coverage of each column with what is claimed, in each case and in all together."""
-    columns = [*ADDED, *CHOSEN]
-    wanted, together = truth(plain, columns, keys), [0] * (len(columns) + 1)
+def check_coverage(plain: duckdb.DuckDBPyConnection, keys: str, offer: Mapping[str, Any], claim: Claim) -> None:
+    """Compare the coverage of each column with what is claimed, in each case and in all by turns."""
+    columns, cases = [*ADDED, *CHOSEN], []
+    wanted = truth(plain, columns, keys)
     for unit, limits in [(unit, limits) for unit, limits, each in CASES if each == keys]:
         level = planned(columns, unit, LIMITS[limits], keys, offer)
-        found = held(level, answered(level), wanted, trials)
-        assert least_covered(found) >= LEAST, (unit, limits, dict(zip(columns, found, strict=False)))
-        together = [sum(pair) for pair in zip(together, found, strict=True)]
-    assert least_covered(together) >= LEAST, dict(zip(columns, together, strict=False))
-
-
-def least_covered(found: Sequence[int]) -> float:
-    """How much of some column may be covered at the most, by how often it was; at last, of how many intervals."""
-    *hits, number = found
-    return min(float(upper_bound(each, number, SURE)) for each in hits)
+        cases.append(held(level, answered(level), wanted))
+        assert all_stand(cases[-1], claim), (unit, limits)
+    assert all_stand((next(each) for each in cycle(cases)), TOGETHER)
 
 
 @pytest.mark.parametrize("columns", [["COUNT(*)"], ["COUNT(DISTINCT id)"], ["SUM(x)"]])
@@ -250,7 +246,7 @@ def test_limits_that_cut_are_found_out(plain: duckdb.DuckDBPyConnection, columns
     wanted = truth(plain, columns, "private")
     wrong = Level(replace(right.draft, limits=Limits(groups=2, rows_per_group=1)))
     assert not is_same(unnoised(wrong, answered(wrong)), wanted)
-    assert least_covered(held(wrong, answered(wrong), wanted, TRIALS)) < LEAST
+    assert not all_stand(held(wrong, answered(wrong), wanted), SURELY)
 
 
 PARTS = {
