@@ -7,8 +7,8 @@ An analyst who comes in here holds nothing but a token: neither the tables, nor 
 """
 
 from discreet.service.admission_runs import report_to_json
+from discreet.service.auditing import entry_to_json
 from discreet.service.openid import OpenID
-from discreet.service.oversight import entry_to_json
 from discreet.service.service import Service
 from discreet.service.settings import AskingLimits, PlanningLimits, ReleaseTimes, Settings
 from discreet.service.sign_in import RETURN, Session, Sessions, fresh_name

@@ -14,7 +14,8 @@ from discreet.gateway import load
 from discreet.ledger import servers_of
 from discreet.results import Cost
 from discreet.service.admission_runs import AdmissionRuns
-from discreet.service.oversight import Approvals, Audited
+from discreet.service.approvals import Approvals
+from discreet.service.auditing import Audited
 from discreet.service.questions import Questions
 from discreet.service.settings import Settings
 from discreet.service.sign_in import Sessions

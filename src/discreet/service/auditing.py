@@ -1,0 +1,140 @@
+"""Auditing: entries, certificates and signed heads, for those who hold the account to account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import TooManyWaiting
+from discreet.ledger import DAMAGE, Entry
+from discreet.service.questions import Questions
+from discreet.service.tokens import ALLOWED, Action, Caller, check_allowed
+
+if TYPE_CHECKING:
+    from discreet.gateway import Protected
+    from discreet.ledger import Verification
+
+
+_MAY_BE_YOURS = "an entry of the ledger isn't what was written, or is missing; it may be one of yours"
+"""What an analyst is told of damage; which entries they are, custodians and auditors see."""
+
+
+class Audited:
+    """A service whose account can be looked at, by who may."""
+
+    _tables: Protected
+    _questions: Questions
+
+    def __init__(self) -> None:
+        self._looking: set[str] = set()
+        self._looking_changes = Lock()
+
+    def history(self, caller: Caller) -> Sequence[Entry]:
+        """What was asked: an analyst's own questions, or all entries of the account; one such call of each at a time.
+
+        It costs in proportion to what is shown: of the rest of the ledger, an analyst's look takes in what is new.
+        Where an entry is damaged, nothing is asked from then on until a verification holds.
+
+        Raises:
+            TooManyWaiting: another such call of the caller's isn't done.
+        """
+        whole = Action.HISTORY in ALLOWED[caller.role]
+        check_allowed(caller.role, Action.HISTORY if whole else Action.OWN_HISTORY)
+        with self._alone(caller.subject):
+            return self._all() if whole else self._own(caller.subject)
+
+    def _all(self) -> Sequence[Entry]:
+        """All entries."""
+        entries = self._tables.history()
+        if any(each.kind == DAMAGE for each in entries):
+            self._questions.is_damaged = True
+        return entries
+
+    def _own(self, analyst: str) -> Sequence[Entry]:
+        """An analyst's questions, and a line where the ledger is known to be damaged."""
+        self._look_through()
+        entries, are_whole = self._tables.history_of(analyst)
+        if not are_whole:
+            self._questions.is_damaged = True
+        if not self._questions.is_damaged:
+            return entries
+        now = datetime.now(UTC)
+        damage = Entry(number=None, at=now, kind=DAMAGE, analyst=None, text=_MAY_BE_YOURS, cost=None, state=None)
+        return [*entries, damage]
+
+    def _look_through(self) -> None:
+        """Look whether the ledger is whole: at all of it when a server starts, and later at what is new."""
+        if not self._tables.is_whole():
+            self._questions.is_damaged = True
+
+    @contextmanager
+    def _alone(self, subject: str) -> Iterator[None]:
+        """While nobody else of this name looks at the history.
+
+        Raises:
+            TooManyWaiting: somebody does.
+        """
+        with self._looking_changes:
+            if subject in self._looking:
+                raise TooManyWaiting(
+                    "your history is being read already", hint="ask again once that is done", retry_after=1
+                )
+            self._looking.add(subject)
+        try:
+            yield
+        finally:
+            with self._looking_changes:
+                self._looking.discard(subject)
+
+    def verify(self, caller: Caller) -> Verification:
+        """Recompute the ledger's hash chain and every loss in it; while that doesn't hold, nothing is asked."""
+        check_allowed(caller.role, Action.VERIFY)
+        found = self._tables.verify()
+        self._questions.is_damaged = not found.holds
+        return found
+
+    def head(self, caller: Caller) -> Mapping[str, Any]:
+        """The ledger's head as it is now, signed.
+
+        What it tells of others is public when it is told: a debit at once, an outcome once it is stored, which begins
+        a fixed time before its release.
+        """
+        check_allowed(caller.role, Action.HEAD)
+        return self._tables.signing.head()
+
+    def certificate(self, caller: Caller, number: int) -> Mapping[str, Any] | None:
+        """What vouches for the question of this number, signed, without its answer; None if there is no such question.
+
+        It says who asked what and when, what that has cost, which entries of the chain say so, what was done for the
+        answer, and under `problems` in what these contradict each other. It has no certificate while its answer is
+        pending, and where there was none. That its entries are in the chain, `verify` says.
+        """
+        check_allowed(caller.role, Action.VERIFY)
+        found = self._tables.vouched(number)
+        if found is None:
+            return None
+        content = {
+            **entry_to_json(found.entry),
+            "debit": found.debit,
+            "outcome": found.outcome,
+            "certificate": found.certificate,
+            "problems": list(found.problems),
+        }
+        content["entry"] = content.pop("number")
+        return self._tables.signing.certificate(content)
+
+
+def entry_to_json(entry: Entry) -> dict[str, Any]:
+    """An entry of the account, as data."""
+    return {
+        "number": entry.number,
+        "at": entry.at.isoformat(),
+        "kind": entry.kind,
+        "analyst": entry.analyst,
+        "text": entry.text,
+        "cost": None if entry.cost is None else entry.cost.to_dict(),
+        "state": None if entry.state is None else str(entry.state),
+    }
