@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import Forbidden
-from discreet.service.tokens import ALLOWED, Action, Role, check_allowed
+from discreet.service.roles import ALLOWED, Action, Role, check_allowed
 
 DECIDES = {Action.TOKENS, Action.ADMIT}
 READS_OTHERS = {Action.HISTORY, Action.VERIFY}

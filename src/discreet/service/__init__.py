@@ -9,24 +9,13 @@ An analyst who comes in here holds nothing but a token: neither the tables, nor 
 from discreet.service.admission_runs import report_to_json
 from discreet.service.auditing import entry_to_json
 from discreet.service.openid import OpenID
+from discreet.service.roles import ALLOWED, Action, Role, check_allowed, role_of
 from discreet.service.service import Service
 from discreet.service.settings import AskingLimits, PlanningLimits, ReleaseTimes, Settings
 from discreet.service.sign_in import RETURN, Session, Sessions, fresh_name
 from discreet.service.telemetry import METRICS, Event, EventLog, Metrics
 from discreet.service.tickets import Ticket, is_elsewhere, terms_of
-from discreet.service.tokens import (
-    ALL,
-    ALLOWED,
-    Action,
-    Caller,
-    Issued,
-    Role,
-    check_allowed,
-    check_ceiling,
-    digest_of,
-    role_of,
-    share_of,
-)
+from discreet.service.tokens import ALL, Caller, Issued, check_ceiling, digest_of, share_of
 from discreet.service.witness import Witness
 from discreet.service.workers import EncodedAnswer
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from discreet.entropy import fresh_bytes
 from discreet.ledger import ApprovalRequest, Approver
 from discreet.service.questions import Questions
-from discreet.service.tokens import ALLOWED, Action, Caller, check_allowed
+from discreet.service.roles import ALLOWED, Action, check_allowed
+from discreet.service.tokens import Caller
 
 if TYPE_CHECKING:
     from discreet.gateway import Protected

@@ -1,6 +1,6 @@
-"""Tokens: what a caller shows, and the one role that each has, so that nobody asks and decides with the same one.
+"""Tokens: what a caller shows. Each has one role, so that nobody asks and decides with the same one.
 
-They are made here, once seen, and known to the ledger by what can't be shown.
+They are made here, shown once, and known to the ledger by what can't be shown.
 """
 
 from __future__ import annotations
@@ -10,100 +10,21 @@ from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from fractions import Fraction
 from hashlib import sha256
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from discreet.entropy import fresh_bytes
-from discreet.errors import AboveCeiling, Forbidden, InvalidArgument, Unauthenticated
+from discreet.errors import AboveCeiling, InvalidArgument, Unauthenticated
 from discreet.exact import Rationalizable
 from discreet.exact.rational import positive
 from discreet.ledger import Verifier, amounts_of, budget_of, checked_name
 from discreet.privacy import Budget, MonthlyShare
+from discreet.service.roles import Role
 
 if TYPE_CHECKING:
     from discreet.ledger import Attempt, Grant, Tokens
 
-
-# ── Roles ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Role(StrEnum):
-    """What a token is for."""
-
-    ANALYST = "analyst"
-    """Plans and asks, and sees what they asked themselves."""
-
-    CUSTODIAN = "custodian"
-    """Says who may come in, and admits tables; never asks."""
-
-    AUDITOR = "auditor"
-    """Reads the whole history and verifies it; never asks."""
-
-    OPERATOR = "operator"
-    """Sees whether the service is well; nothing that was asked."""
-
-
-def role_of(name: str) -> Role:
-    """The role of a name.
-
-    Raises:
-        InvalidArgument: there is none.
-
-    Examples:
-        >>> role_of("auditor")
-        <Role.AUDITOR: 'auditor'>
-    """
-    if name not in list(Role):
-        raise InvalidArgument(f"there is no role {name[:20]!r}", hint=f"there are {', '.join(Role)}")
-    return Role(name)
-
-
-class Action(StrEnum):
-    """What somebody may want to do."""
-
-    DATASETS = "see what may be asked about"
-    PLAN = "plan a question"
-    ASK = "ask a question"
-    BUDGET = "see what is left of the budget"
-    OWN_HISTORY = "see what they asked themselves"
-    HISTORY = "see what everybody asked"
-    VERIFY = "verify the ledger"
-    APPROVE = "approve requests"
-    HEAD = "have the signed head of the ledger"
-    TOKENS = "say who may come in"
-    ADMIT = "admit the tables again"
-    HEALTH = "see whether the service is well"
-
-
-_EVERYBODY = frozenset({Action.DATASETS, Action.BUDGET})
-
-ALLOWED: Mapping[Role, frozenset[Action]] = MappingProxyType(
-    {
-        Role.ANALYST: _EVERYBODY | {Action.PLAN, Action.ASK, Action.OWN_HISTORY},
-        Role.CUSTODIAN: _EVERYBODY
-        | {Action.PLAN, Action.HISTORY, Action.VERIFY, Action.HEAD, Action.APPROVE, Action.TOKENS, Action.ADMIT},
-        Role.AUDITOR: _EVERYBODY | {Action.HISTORY, Action.VERIFY, Action.HEAD},
-        Role.OPERATOR: frozenset({Action.HEALTH}),
-    }
-)
-"""What each role may do; whatever isn't listed is refused."""
-
-
-def check_allowed(role: Role, action: Action) -> None:
-    """Refuse what a role may not do.
-
-    Raises:
-        Forbidden: it isn't listed for the role.
-    """
-    if action not in ALLOWED[role]:
-        who = next((str(each) for each in Role if action in ALLOWED[each]), "nobody")
-        raise Forbidden(f"a token of role {role} may not {action}", hint=f"a token of role {who} may")
-
-
-# ── Tokens ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 PREFIX = "dsc_"
 """How every token begins, so that scanners for leaked secrets find it."""
