@@ -27,9 +27,9 @@ from discreet.errors import (
 )
 from discreet.gateway import declarations_digest
 from discreet.ledger import Attempt
+from discreet.service.metrics import Metrics
 from discreet.service.scheduling import Allowances, FairQueue, Planner, Planners
 from discreet.service.settings import Settings, shares
-from discreet.service.telemetry import Metrics
 from discreet.service.tickets import (
     Keys,
     Remembered,

@@ -11,7 +11,7 @@ import pytest
 
 from discreet.interfaces.http.console import visits
 from discreet.service import Role, digest_of
-from discreet.service.sign_in import _MOST
+from discreet.service.sessions import _MOST
 from support.served import in_threads
 from support.visited import (
     BY_KEY,
@@ -108,7 +108,7 @@ def test_sessions_end_by_themselves_and_are_few(running: Visited, monkeypatch: p
     running.service.sessions.begin(running.tokens["auditor"])
     assert client.get("/", follow_redirects=False).status_code == 303
     late = sign_in(running, "auditor")
-    monkeypatch.setattr("discreet.service.sign_in.monotonic", lambda: monotonic() + 8 * 3600 + 1)
+    monkeypatch.setattr("discreet.service.sessions.monotonic", lambda: monotonic() + 8 * 3600 + 1)
     assert late.get("/", follow_redirects=False).status_code == 303
 
 

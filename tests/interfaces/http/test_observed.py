@@ -18,8 +18,8 @@ from prometheus_client import generate_latest
 
 from discreet.errors import InvalidArgument, LedgerUnavailable
 from discreet.interfaces.http import make_app
-from discreet.service import METRICS, Event, EventLog, Metrics, Service, telemetry
-from discreet.service.telemetry import FIELDS
+from discreet.service import METRICS, Event, EventLog, Metrics, Service, event_log
+from discreet.service.event_log import FIELDS
 from support.served import COUNT, Served, bearer, served_in_threads
 
 CANARY = "canary_7041"
@@ -191,7 +191,7 @@ def test_a_log_that_is_slow_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch
             written.append(text)
             return len(text)
 
-    monkeypatch.setattr(telemetry, "_MOST", 3)
+    monkeypatch.setattr(event_log, "_MOST", 3)
     log = EventLog(Slow())
     for number in range(1, 100):
         log.write(Event.REQUEST, status=number)

@@ -293,7 +293,7 @@ def test_sessions_and_attempts_end(running: Visited, provider: Provider, monkeyp
     with monkeypatch.context() as patch:
         patch.setattr("discreet.service.sign_in.monotonic", lambda: monotonic() + 601)
         assert back(late, said).status_code == 401
-    monkeypatch.setattr("discreet.service.sign_in.monotonic", lambda: monotonic() + 3601)
+    monkeypatch.setattr("discreet.service.sessions.monotonic", lambda: monotonic() + 3601)
     assert not is_in(client)
 
 
