@@ -25,7 +25,7 @@ from time import process_time
 import pyarrow as pa
 
 import discreet as dp
-from discreet.service.settings import MOST_READINGS
+from discreet.service.release_times import MOST_READINGS
 from discreet.tables import Kind
 
 RUNS = 3

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet.errors import TooManyValues, TooMuchAsked, Unsupported
 from discreet.ledger import Allowance, Servers, servers_of
 from discreet.service import AskingLimits, ReleaseTimes, Role, Service, Settings
-from discreet.service.scheduling import Allowances
+from discreet.service.allowances import Allowances
 from discreet.service.tokens import issue
 from support.accounts import declared, founded, of_each_role
 from support.postgres import running_server

@@ -14,8 +14,8 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidArgument, QuestionFailed, Unsupported
-from discreet.service import ReleaseTimes, settings, tickets
-from discreet.service.settings import longest
+from discreet.service import ReleaseTimes, release_times, tickets
+from discreet.service.release_times import longest
 from discreet.service.tickets import Remembered, Ticket
 from support.served import encoded, ticket_of
 
@@ -239,7 +239,7 @@ def test_a_step_has_at_least_one_time_and_not_very_many(rungs: int) -> None:
 
 def test_what_keeps_a_slot_for_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A question of many grouping sets, and a workload of many questions; before anything is paid."""
-    monkeypatch.setattr(settings, "MOST_READINGS", 3)
+    monkeypatch.setattr(release_times, "MOST_READINGS", 3)
     frame, columns = pd.DataFrame({"a": ["x"], "b": ["y"]}), {"a": dp.Keys(["x"]), "b": dp.Keys(["y"])}
     budget, ledger = dp.Budget(epsilon=9), tmp_path / "l"
     with dp.protect(frame, name="t", unit=dp.Unit.row(), columns=columns, budget=budget, ledger=ledger) as table:

@@ -17,7 +17,7 @@ import discreet as dp
 from discreet.errors import EngineUnavailable, PlanChanged, QuestionFailed
 from discreet.gateway import planning as module
 from discreet.ledger import Attempt
-from discreet.service import ReleaseTimes, Role, settings
+from discreet.service import ReleaseTimes, Role, shares
 from discreet.service.tokens import issue
 from discreet.service.workers import Job, _done
 from discreet.tables import Kind
@@ -195,8 +195,8 @@ def test_a_process_that_asks_is_warm_once_it_has_read_each_table(
 @pytest.mark.parametrize(("cores", "slots"), [(1, 1), (1, 3), (2, 1), (2, 2), (2, 3), (4, 1), (4, 2), (8, 3), (9, 2)])
 def test_each_slot_has_its_own_cores(cores: int, slots: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """No two share one, nor with who plans, where there are more cores than slots; no slot has more than another."""
-    monkeypatch.setattr(settings, "usable_cores", lambda: list(range(cores)))
-    asking, planning = settings.shares(slots, 1.0)
+    monkeypatch.setattr(shares, "usable_cores", lambda: list(range(cores)))
+    asking, planning = shares.shares(slots, 1.0)
     taken = [core for share in asking for core in share.cores]
     assert len(asking) == slots
     assert len({len(share.cores) for share in asking}) == 1

@@ -8,14 +8,15 @@ An analyst who comes in here holds nothing but a token: neither the tables, nor 
 
 from discreet.service.admission_runs import report_to_json
 from discreet.service.auditing import entry_to_json
+from discreet.service.event_log import Event, EventLog
 from discreet.service.metrics import METRICS, Metrics
 from discreet.service.openid import OpenID
+from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed, role_of
 from discreet.service.service import Service
 from discreet.service.sessions import Session, Sessions, fresh_name
-from discreet.service.settings import AskingLimits, PlanningLimits, ReleaseTimes, Settings
+from discreet.service.settings import AskingLimits, PlanningLimits, Settings
 from discreet.service.sign_in import RETURN
-from discreet.service.event_log import Event, EventLog
 from discreet.service.tickets import Ticket, is_elsewhere, terms_of
 from discreet.service.tokens import ALL, Caller, Issued, check_ceiling, digest_of, share_of
 from discreet.service.witness import Witness

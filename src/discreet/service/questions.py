@@ -27,9 +27,12 @@ from discreet.errors import (
 )
 from discreet.gateway import declarations_digest
 from discreet.ledger import Attempt
+from discreet.service.allowances import Allowances
+from discreet.service.fair_queue import FairQueue
 from discreet.service.metrics import Metrics
-from discreet.service.scheduling import Allowances, FairQueue, Planner, Planners
-from discreet.service.settings import Settings, shares
+from discreet.service.planners import Planner, Planners
+from discreet.service.settings import Settings
+from discreet.service.shares import shares
 from discreet.service.tickets import (
     Keys,
     Remembered,

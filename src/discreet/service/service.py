@@ -16,12 +16,12 @@ from discreet.results import Cost
 from discreet.service.admission_runs import AdmissionRuns
 from discreet.service.approvals import Approvals
 from discreet.service.auditing import Audited
+from discreet.service.event_log import EventLog
 from discreet.service.metrics import Metrics
 from discreet.service.questions import Questions
 from discreet.service.roles import Action, Role, check_allowed
 from discreet.service.sessions import Sessions
 from discreet.service.settings import Settings
-from discreet.service.event_log import EventLog
 from discreet.service.tickets import Ticket, stopping
 from discreet.service.tokens import ALL, PREFIX, Caller, Issued, caller_of, issue, recognise, usual_share
 from discreet.service.witness import Sender

@@ -27,12 +27,12 @@ from discreet.errors import (
 )
 from discreet.ledger import key_digest
 from discreet.privacy import Limits
-from discreet.service.settings import longest
+from discreet.service.release_times import longest
 from discreet.service.workers import EncodedAnswer, Job, Message, Worker
 
 if TYPE_CHECKING:
     from discreet.ledger import Attempt, Place, Tried
-    from discreet.service.scheduling import Planner
+    from discreet.service.planners import Planner
 
 _KEY = re.compile("[!-~](?:[ -~]{0,198}[!-~])?", re.ASCII)
 _SELECTED = 200_000

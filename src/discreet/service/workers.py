@@ -29,15 +29,9 @@ from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, PlanChanged, QuestionFailed, Unsupported
-from discreet.service.settings import (
-    ReleaseTimes,
-    Share,
-    check_memory,
-    check_values,
-    in_bytes,
-    longest,
-    work_in_step,
-)
+from discreet.service.allowances import check_values, in_bytes
+from discreet.service.release_times import ReleaseTimes, check_memory, longest, work_in_step
+from discreet.service.shares import Share
 from discreet.tables.session import sweep, take_share
 
 if TYPE_CHECKING:

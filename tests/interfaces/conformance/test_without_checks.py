@@ -19,7 +19,7 @@ from discreet.ledger.row import Kind
 from discreet.mechanisms import parameters
 from discreet.results import tabular
 from discreet.service import questions, settings, sign_in, tickets, tokens, workers
-from discreet.service.scheduling import Allowances
+from discreet.service.allowances import Allowances
 from support.attacked import QUICK, Edited, Exchange, attacked, listening
 from support.protocol_twins import real_app
 from support.without import instead, refusals, without

@@ -20,7 +20,7 @@ from discreet.gateway import Protected
 from discreet.query.ir import FUNCTIONS, MOST_PAIRS, Call, Column, Expr, Function, Type, call, literal
 from discreet.query.planner import Plan
 from discreet.query.planner.work import Work, _Effort, pairs_within_work, work_of
-from discreet.service.settings import ReleaseTimes, check_memory
+from discreet.service.release_times import ReleaseTimes, check_memory
 from discreet.tables import Kind
 from support.examples import examples
 

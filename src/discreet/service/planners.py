@@ -1,10 +1,7 @@
-"""Scheduling: whose turn it is, for a slot and for a process that plans.
-
-Callers have equal shares of a slot's time, so nobody waits longer because somebody else asks a lot; for planning they
-take turns, and each has a share of the processor's time.
+"""Planners: the processes that plan, for which callers take turns.
 
 Planning is free and looks at public facts alone, so there is nothing to hide in it; but it takes the processor, and
-whoever can keep that busy keeps others from asking.
+whoever can keep that busy keeps others from asking. So each caller has a share of the processor's time.
 """
 
 from __future__ import annotations
@@ -12,7 +9,6 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from heapq import heappop, heappush
 from math import ceil
 from threading import Condition
 from time import monotonic
@@ -23,90 +19,18 @@ from discreet.errors import (
     EngineUnavailable,
     QuestionFailed,
     TooManyWaiting,
-    TooMuchAsked,
     TooMuchPlanning,
     Unsupported,
     from_dict,
 )
-from discreet.ledger import Allowance
-from discreet.service.settings import check_values, in_bytes
 from discreet.service.workers import PATIENCE_TO_READ, SECONDS_TO_READ
 
 if TYPE_CHECKING:
     from discreet.ledger import Servers
-    from discreet.service.settings import AskingLimits, PlanningLimits
+    from discreet.service.settings import PlanningLimits
     from discreet.service.workers import Job, Worker
 
 _T = TypeVar("_T")
-
-
-class FairQueue(Generic[_T]):
-    """A queue in which subjects have equal shares of the time that what they want takes.
-
-    What is put in has a tag: the time that its subject had taken before, and its own. The least tag is next. Who wasn't
-    waiting begins where the queue is, so nobody saves up time by asking nothing. So a question waits for the one that
-    runs, and of each other subject for no more time than its own takes, however much of it there is.
-
-    Source: Golestani (1994), "A self-clocked fair queueing scheme for broadband applications", section 3.
-
-    Examples:
-        >>> queue = FairQueue()
-        >>> for number in (1, 2, 3):
-        ...     queue.put("ann", f"ann's {number}", seconds=60)
-        >>> queue.take()
-        "ann's 1"
-        >>> for number in (1, 2):
-        ...     queue.put("bob", f"bob's {number}", seconds=20)
-        >>> [queue.take() for _ in range(4)]
-        ["bob's 1", "bob's 2", "ann's 2", "ann's 3"]
-    """
-
-    def __init__(self) -> None:
-        self._waiting: list[tuple[float, int, _T]] = []
-        self._taken: dict[str, float] = {}
-        self._now, self._number = 0.0, 0
-        self._changed = Condition()
-        self._is_closed = False
-
-    def put(self, subject: str, item: _T, *, seconds: float) -> None:
-        """Add what a subject wants done.
-
-        Args:
-            subject: whose it is.
-            item: what is to be done.
-            seconds: for how long it takes its turn.
-        """
-        with self._changed:
-            tag = max(self._now, self._taken.get(subject, 0.0)) + seconds
-            self._taken[subject] = tag
-            self._number += 1  # of equal tags, the first to come is next
-            heappush(self._waiting, (tag, self._number, item))
-            self._changed.notify()
-
-    def __len__(self) -> int:
-        with self._changed:
-            return len(self._waiting)
-
-    def wait(self) -> bool:
-        """Wait until something is there, and leave it; False once the queue is closed and empty."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._is_closed)
-            return bool(self._waiting)
-
-    def take(self) -> _T | None:
-        """The next one, if there is one."""
-        with self._changed:
-            if not self._waiting:
-                return None
-            self._now, _, item = heappop(self._waiting)
-            self._taken = {subject: tag for subject, tag in self._taken.items() if tag > self._now}
-            return item
-
-    def close(self) -> None:
-        """Take what is there, and no more: whoever waits for something is told that nothing comes."""
-        with self._changed:
-            self._is_closed = True
-            self._changed.notify_all()
 
 
 class FairPool(Generic[_T]):
@@ -168,77 +92,6 @@ class FairPool(Generic[_T]):
         """Whether it is this call's turn."""
         first, waiting = next(iter(self._turns.items()))
         return first == subject and waiting[0] is own
-
-
-class Allowances:
-    """What the questions of each subject may take in a day: of a slot's time, and of the ledger.
-
-    Guarantee: what a question takes is told by its plan, and is taken before it is paid for; so the refusal tells
-    nothing of any row. It is counted over all servers of the ledger.
-
-    Args:
-        limits: how much that is.
-        servers: by which it is counted.
-    """
-
-    def __init__(self, limits: AskingLimits, servers: Servers) -> None:
-        self._servers, self._limits = servers, limits
-        self._slot = Allowance("slot_seconds", limits.slot_seconds)
-        self._ledger = Allowance("ledger_bytes", limits.ledger_bytes)
-
-    def check_values(self, values: int | None) -> None:
-        """Refuse an answer that releases too many numbers; one whose groups are selected has as many as are.
-
-        Raises:
-            TooManyValues: it does.
-        """
-        check_values(values, self._limits.values)
-
-    def take(self, subject: str, seconds: float, stored: float) -> None:
-        """Take what a question needs.
-
-        Args:
-            subject: whose question it is.
-            seconds: for which it may have a slot.
-            stored: bytes by which the ledger grows.
-
-        Raises:
-            TooMuchAsked: so much isn't left of what the subject may take in a day.
-            Unsupported: the question takes more than that by itself.
-            LedgerUnavailable: it can't be counted.
-        """
-        self._take(subject, self._slot, seconds, "a slot’s time", f"{seconds:,.6g} seconds")
-        try:
-            self._take(subject, self._ledger, stored, "the ledger", in_bytes(stored))
-        except DiscreetError:
-            self._servers.take(subject, self._slot, -seconds)
-            raise
-
-    def note_stored(self, subject: str, stored: float) -> None:
-        """Count what was stored of groups that were selected: as much of it as there is left."""
-        self._servers.take(subject, self._ledger, min(stored, self._servers.left(subject, self._ledger)))
-
-    def left(self, subject: str) -> dict[str, dict[str, float]]:
-        """How much a subject's questions may take in a day, and how much of it is left."""
-        return {
-            each.name: {"a_day": each.a_day, "remaining": round(self._servers.left(subject, each), 3)}
-            for each in (self._slot, self._ledger)
-        }
-
-    def _take(self, subject: str, allowance: Allowance, amount: float, what: str, said: str) -> None:
-        """Take so much of one of them."""
-        if amount > allowance.a_day:
-            raise Unsupported(
-                f"this question takes {said} of {what}, more than yours may take in a day",
-                hint="ask for less at a time",
-            )
-        wait = self._servers.take(subject, allowance, amount)
-        if wait > 0:
-            raise TooMuchAsked(
-                f"this question takes {said} of {what}, more than is left of what yours may take in a day",
-                hint=f"wait {ceil(wait)} seconds, or ask for less; what was asked before is free",
-                retry_after=ceil(wait),
-            )
 
 
 class Planners:

@@ -1,0 +1,155 @@
+"""Release times: when answers leave, told before anything is paid.
+
+How long a question runs depends on the rows, and so on people. Random delays don't hide that, since they average out,
+and rounding up to a grid tells on which side of a step it ran. So each plan has one release time, which follows from
+its shape, from what it computes of each row, and from how far one unit can move it: the answer leaves exactly then, and
+if there is none by then, `question_failed` does. One unit moves a question by a hundredth of that time at the most, and
+where it decides whether the rows of others are looked at, there is time for them. A custodian may give each step
+several times, each twice the one before: it ends at the first for which it is ready, and that tells which.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+from discreet.errors import InvalidArgument, Unsupported
+
+if TYPE_CHECKING:
+    from discreet.gateway import Workload
+    from discreet.query.planner import Plan, Work
+
+
+_LONGEST = 3600
+
+_MOST_RUNGS = 8
+"""The last is 128 times the first."""
+
+MOST_READINGS = 128
+"""As long as how many readings of a table one question, or one workload, may take. It keeps its slot meanwhile, and
+whoever asks a thousand things together, for next to nothing, would keep it from everybody."""
+
+_TIMES_WORK = 90
+"""How many times as long as one unit can move it a step is, beside what the custodian's table says."""
+
+MOST_SHARE = 0.01
+"""Of a step's time, and of a slot's memory, what one unit may move at the most."""
+
+_STORING = 0.05
+"""How many seconds before its time an answer begins to be stored, so that it leaves at its time, and not later."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseTimes:
+    """The custodian's table of seconds.
+
+    Args:
+        base: seconds that every question takes.
+        scan: seconds for each time that a question reads a table, for each of its grouping sets; as many times more as
+            its expressions can take longer than that.
+        rungs: how many times each step may end at: the one that follows from its shape, twice that, and so on. With
+            one, the default, a step tells whether it was in time; with more, by which of them it was: up to
+            log₂(rungs + 1) bits of how long the rows took, which no budget accounts for.
+
+    Raises:
+        InvalidArgument: a number is out of range.
+
+    Examples:
+        >>> ReleaseTimes(base=1, scan=2)
+        ReleaseTimes(base=1, scan=2, rungs=1)
+    """
+
+    base: float = 1.0
+    scan: float = 1.0
+    rungs: int = 1
+
+    def __post_init__(self) -> None:
+        for name, seconds in (("base", self.base), ("scan", self.scan)):
+            if not 0 < seconds <= _LONGEST:
+                raise InvalidArgument(f"{name} must be above 0 and at most {_LONGEST} seconds, not {seconds}")
+        if not 1 <= self.rungs <= _MOST_RUNGS:
+            raise InvalidArgument(f"a step may end at 1 to {_MOST_RUNGS} times, not {self.rungs}")
+
+    @property
+    def storing(self) -> float:
+        """How many seconds before the end of a step what came of it is stored, or given up.
+
+        From then on it isn't pending any more. The moment is as public as the end of the step.
+        """
+        return min(_STORING, self.base / 2)
+
+    def step(self, plan: Plan | Workload) -> float:
+        """How many seconds each step of a plan has: each profile that is asked first, and the question itself.
+
+        All have as many, so that it makes no difference which profiles were asked before. A workload is one step, for
+        all that is measured for it.
+
+        Raises:
+            Unsupported: it reads tables too often, or one unit could move it too far.
+        """
+        from discreet.query.planner import Plan
+
+        work = work_in_step(plan)
+        if isinstance(plan, Plan):
+            readings, steps = max(_readings(each) for each in (*plan.profiles, plan)), 1 + len(plan.profiles)
+        else:
+            readings, steps = sum(map(_readings, plan.bundles)), 1
+        if readings * steps > MOST_READINGS:
+            raise Unsupported(
+                f"this can take as long as reading tables {ceil(readings * steps)} times, and what is asked at a time "
+                f"may take as long as {MOST_READINGS}",
+                hint="ask for less at a time, for shorter patterns, or join a public table on a column that is unique in "
+                "it; or the custodian declares max_length of texts, and what is unique",
+            )
+        shape = self.base + self.scan * readings
+        most = shape * MOST_SHARE / (1 - MOST_SHARE * _TIMES_WORK)  # which is a hundredth of the step that follows
+        if work.seconds > most:
+            raise _too_much(f"{work.seconds:.2g} s, and may by {most:.2g} s")
+        return ceil(100 * (shape + _TIMES_WORK * work.seconds)) / 100
+
+
+def work_in_step(plan: Plan | Workload) -> Work:
+    """How far one unit can move one step of a plan."""
+    from discreet.query.planner import Plan, Work
+
+    return plan.work if isinstance(plan, Plan) else sum((each.work for each in plan.bundles), Work())
+
+
+def check_memory(plan: Plan | Workload, memory: int) -> None:
+    """Refuse a question of which one unit could move the memory too far.
+
+    Args:
+        plan: of the question.
+        memory: bytes that a slot has.
+
+    Raises:
+        Unsupported: it could.
+    """
+    size = work_in_step(plan).size
+    if size > MOST_SHARE * memory:
+        raise _too_much(f"{size / 1e6:.3g} MB of memory, and may by {MOST_SHARE * memory / 1e6:.3g} MB")
+
+
+def _too_much(how_far: str) -> Unsupported:
+    """The refusal of a question that tells too much of one unit by what it takes."""
+    return Unsupported(
+        f"one person's rows could move what this question takes by {how_far}",
+        hint="a shorter pattern, SUBSTR of long texts, or a filter in the join; or the custodian declares max_length "
+        "of texts, or fewer most_rows_per_unit",
+    )
+
+
+def longest(step: float, steps: int, rungs: int) -> float:
+    """How many seconds a question may take: each of its steps until the last of its times, each twice the one before.
+
+    Examples:
+        >>> longest(1.5, 2, 1), longest(1.5, 2, 3)
+        (3.0, 12.0)
+    """
+    return step * steps * (1 << (rungs - 1))
+
+
+def _readings(plan: Plan) -> float:
+    """How many readings of a table a plan takes as long as, for each of its grouping sets."""
+    return sum(level.readings for level in plan.levels)
