@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event, Thread
@@ -16,8 +13,9 @@ import pytest
 from discreet.errors import EngineUnavailable, QuestionFailed, TooManyWaiting, TooMuchPlanning, Unsupported
 from discreet.ledger import Servers, servers_of
 from discreet.service import PlanningLimits
+from discreet.service.jobs import Job
 from discreet.service.planners import Planners
-from discreet.service.workers import Job, Message
+from discreet.service.workers import Message
 
 if TYPE_CHECKING:
     from discreet.service.workers import Worker
@@ -170,40 +168,3 @@ def test_what_does_not_end_is_charged_in_full(servers: Servers) -> None:
         assert worker.restarts == 1
         with pytest.raises(TooMuchPlanning), pool.turn(subject):
             pass
-
-
-SPINNING = """
-from time import process_time
-from discreet.service.shares import Share
-from discreet.service.workers import _limited
-with _limited(Share(cores=(), memory=1 << 30, slot=1 << 30, planning=0.1), 0, 0):
-    pass
-end = process_time() + 0.2
-while process_time() < end:
-    pass
-with _limited(Share(cores=(), memory=1 << 30, slot=1 << 30, planning=0.1), 0, 0):
-    while True:
-        pass
-"""
-
-GROWING = """
-from discreet.service.workers import _limit_memory
-_limit_memory(1 << 28)
-kept = bytearray(1 << 27)
-try:
-    bytearray(1 << 29)
-except MemoryError:
-    print("refused")
-"""
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system limits no processor time")
-def test_the_system_ends_who_plans_too_long() -> None:
-    """By processor time, whatever the process does; what it takes while it doesn't plan isn't counted."""
-    assert subprocess.run([sys.executable, "-c", SPINNING], check=False).returncode == -signal.SIGPROF
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="this system limits no process's memory")
-def test_the_system_refuses_more_memory() -> None:
-    """What the process has already doesn't count."""
-    assert subprocess.run([sys.executable, "-c", GROWING], check=True, capture_output=True).stdout == b"refused\n"

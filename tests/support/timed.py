@@ -237,10 +237,9 @@ def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
 def _serve(slots: int, step: float, obeys: bool, folder: Path, port: int) -> None:
     """Serve, as `discreet serve` does, but for how many slots there may be."""
     from discreet.interfaces.http.serving import serve
-    from discreet.service import questions
-    from discreet.service import settings as measures
+    from discreet.service import questions, release_times
 
-    measures._TIMES_WORK, measures.MOST_SHARE = 0, inf  # one unit moves far more here than any plan would allow for
+    release_times._TIMES_WORK, release_times.MOST_SHARE = 0, inf  # one unit moves far more here than any plan would allow for
     if not obeys:
         assert questions.carried_out is carried_out, "what is to be replaced is elsewhere"
         questions.carried_out = _at_once
@@ -260,7 +259,7 @@ def _at_once(slot: Any, ticket: Any, _: float) -> Mapping[str, Any]:
     """The wrong twin of carrying out: the answer leaves when it is there."""
     from datetime import timedelta
 
-    from discreet.service.workers import Job
+    from discreet.service.jobs import Job
 
     slot.wait_until_ready()
     slot.send(

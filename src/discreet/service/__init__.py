@@ -9,6 +9,7 @@ An analyst who comes in here holds nothing but a token: neither the tables, nor 
 from discreet.service.admission_runs import report_to_json
 from discreet.service.auditing import entry_to_json
 from discreet.service.event_log import Event, EventLog
+from discreet.service.jobs import EncodedAnswer
 from discreet.service.metrics import METRICS, Metrics
 from discreet.service.openid import OpenID
 from discreet.service.release_times import ReleaseTimes
@@ -20,7 +21,6 @@ from discreet.service.sign_in import RETURN
 from discreet.service.tickets import Ticket, is_elsewhere, terms_of
 from discreet.service.tokens import ALL, Caller, Issued, check_ceiling, digest_of, share_of
 from discreet.service.witness import Witness
-from discreet.service.workers import EncodedAnswer
 
 __all__ = [
     "ALL",

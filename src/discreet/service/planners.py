@@ -23,12 +23,13 @@ from discreet.errors import (
     Unsupported,
     from_dict,
 )
-from discreet.service.workers import PATIENCE_TO_READ, SECONDS_TO_READ
+from discreet.service.jobs import PATIENCE_TO_READ, SECONDS_TO_READ
 
 if TYPE_CHECKING:
     from discreet.ledger import Servers
+    from discreet.service.jobs import Job
     from discreet.service.settings import PlanningLimits
-    from discreet.service.workers import Job, Worker
+    from discreet.service.workers import Worker
 
 _T = TypeVar("_T")
 

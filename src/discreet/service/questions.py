@@ -29,6 +29,7 @@ from discreet.gateway import declarations_digest
 from discreet.ledger import Attempt
 from discreet.service.allowances import Allowances
 from discreet.service.fair_queue import FairQueue
+from discreet.service.jobs import Job
 from discreet.service.metrics import Metrics
 from discreet.service.planners import Planner, Planners
 from discreet.service.settings import Settings
@@ -48,7 +49,7 @@ from discreet.service.tickets import (
     terms_of,
 )
 from discreet.service.tokens import Caller, check_ceiling, check_holds
-from discreet.service.workers import Job, Worker
+from discreet.service.workers import Worker
 
 if TYPE_CHECKING:
     from discreet.gateway import Protected

@@ -27,8 +27,9 @@ from discreet.errors import (
 )
 from discreet.ledger import key_digest
 from discreet.privacy import Limits
+from discreet.service.jobs import EncodedAnswer, Job
 from discreet.service.release_times import longest
-from discreet.service.workers import EncodedAnswer, Job, Message, Worker
+from discreet.service.workers import Message, Worker
 
 if TYPE_CHECKING:
     from discreet.ledger import Attempt, Place, Tried

@@ -13,24 +13,22 @@ that how long one takes doesn't depend on what others do; the system ends one th
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import gettempdir
 from threading import Thread
 from time import monotonic, process_time
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, PlanChanged, QuestionFailed, Unsupported
-from discreet.service.allowances import check_values, in_bytes
-from discreet.service.release_times import ReleaseTimes, check_memory, longest, work_in_step
+from discreet.errors import QuestionFailed
+from discreet.service.jobs import BYTES_TO_READ, SECONDS_TO_READ, Job, do
+from discreet.service.release_times import ReleaseTimes
 from discreet.service.shares import Share
 from discreet.tables.session import sweep, take_share
 
@@ -38,10 +36,6 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkServerContext, SpawnContext
 
-    from discreet.gateway import Protected, Size, Workload
-    from discreet.ledger import Attempt
-    from discreet.query.planner import Plan
-    from discreet.results import Answer
 
 _PRELOADED = (
     "discreet.gateway",
@@ -68,9 +62,6 @@ def _context() -> ForkServerContext | SpawnContext:
     return context
 
 
-_MOST_TOGETHER = 100
-"""How many questions a workload may have: each of its answers repeats the certificate, with the texts of all."""
-
 _DEEPEST = 60
 """Of the 104 bytes that a socket's path may have on some systems, `multiprocessing` adds some 35."""
 
@@ -85,73 +76,7 @@ def load_ahead() -> None:
         ensure_running()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EncodedAnswer:
-    """An answer, or those to a workload, as JSON that a worker wrote.
-
-    The service passes it on as it is. A million values as lists would take five times the memory, and the service would
-    stand while they are written, read, counted or looked through for garbage, and reply to others too late.
-
-    Args:
-        content: UTF-8; an object.
-        values: how many the answers have, about.
-        entry: the number of its debit in the ledger; 0 where there is none, or one for each part.
-    """
-
-    content: bytes
-    values: int
-    entry: int = 0
-
-    @classmethod
-    def of(cls, answers: Answer | list[Answer]) -> Self:
-        """An answer, or those to a workload."""
-        if isinstance(answers, list):
-            every, entry, data = answers, 0, {"answers": [each.to_json() for each in answers]}
-        else:
-            every, entry, data = [answers], answers.entry, answers.to_json()
-        content = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-        return cls(content=content, values=sum(len(each) * len(each.columns) for each in every), entry=entry)
-
-    def read(self) -> dict[str, Any]:
-        """As JSON-ready data."""
-        found: dict[str, Any] = json.loads(self.content)
-        return found
-
-
 Message: TypeAlias = tuple[Literal["ready", "planned", "held", "done"], Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """What a worker is to do.
-
-    Args:
-        kind: plan it; answer it from what is stored; ask it; or say what it was answered with under its key.
-        question: SQL; a list of them is a workload.
-        terms: what is offered for it; its analyst is the caller, whatever the question says.
-        digest: of the plan that was made for it, if it is to be asked.
-        attempt: in which it is asked.
-        values: how many numbers are read, of what is stored: that takes its time, and was paid for.
-        most_values: how many an answer may release that isn't stored; None for any number.
-        version: of the tables, whose stored answer is wanted; None for the one in force.
-    """
-
-    kind: Literal["plan", "stored", "ask", "retry"]
-    question: str | list[str]
-    terms: Mapping[str, Any]
-    digest: str = ""
-    attempt: Attempt | None = None
-    values: int = 0
-    most_values: int | None = None
-    version: int | None = None
-
-
-SECONDS_TO_READ, PATIENCE_TO_READ = 0.0004, 0.002
-"""Of processor time, and in all, for each number of a stored answer: five times what it takes to read, sign and write
-one, so that what was paid for is read, however large it is. Whose question it is, it counts as planning of theirs."""
-
-_BYTES_TO_READ = 8192
-"""And of memory."""
 
 
 class Worker:
@@ -284,7 +209,7 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Shar
             job: Job = connection.recv()
             begun = process_time()
             with _limited(share, own, job.values):
-                done = _done(tables, job, times, share.slot, partial(wait, "planned"))
+                done = do(tables, job, times, share.slot, partial(wait, "planned"))
             if job.kind != "ask":  # what a question took depends on rows, and is nobody's affair
                 done = {**done, "processor": process_time() - begun}
             connection.send(("done", done))
@@ -343,7 +268,7 @@ def _limited(share: Share, own: int, values: int) -> Iterator[None]:
         yield
         return
     if own:
-        _limit_memory(own + share.memory + values * _BYTES_TO_READ)
+        _limit_memory(own + share.memory + values * BYTES_TO_READ)
     signal.setitimer(signal.ITIMER_PROF, share.planning + values * SECONDS_TO_READ)
     try:
         yield
@@ -355,163 +280,3 @@ def _detach() -> None:
     """Leave Ctrl-C to the service, which lets a question come to its end, and say nothing more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     keep_quiet()
-
-
-def _done(
-    tables: Protected, job: Job, times: ReleaseTimes, memory: int, planned: Callable[[], None] = lambda: None
-) -> Mapping[str, Any]:
-    """What becomes of a job; of an error that isn't ours, only that there was one.
-
-    Args:
-        tables: that are asked about.
-        job: what is to be done.
-        times: when answers leave.
-        memory: bytes that a slot has.
-        planned: is called before a question is asked, once its plan is made.
-    """
-    try:
-        match job.kind:
-            case "plan":
-                return {"plan": _planned(tables, job, times, memory)}
-            case "stored":
-                return _stored(tables, job)
-            case "retry":
-                return _retried(tables, job)
-            case "ask":
-                _check_plan(tables, job)
-                planned()
-                return _asked(tables, job)
-    except DiscreetError as error:
-        return {"error": error.to_dict()}
-    except Exception as error:  # noqa: BLE001 — it may be anything
-        return {"error": _unplanned(error).to_dict()}
-
-
-def _unplanned(error: Exception) -> DiscreetError:
-    """Why a question can't be planned, where nobody foresaw it; no row had a part in it."""
-    if isinstance(error, MemoryError):
-        return Unsupported("this question takes too much memory to plan", hint="ask a simpler one")
-    return EngineUnavailable("this question can't be planned here", hint="ask otherwise")
-
-
-def _planned(tables: Protected, job: Job, times: ReleaseTimes, memory: int) -> dict[str, Any]:
-    """A plan as an analyst may see it, if its answer isn't too large, or was given before.
-
-    Raises:
-        TooManyValues: it is, and wasn't.
-    """
-    plan = tables.plan(job.question, **job.terms)
-    found = described(plan, times, memory)
-    if job.most_values is not None and not tables.was_answered(plan):
-        check_values(found["values"], job.most_values)
-    return found
-
-
-def _stored(tables: Protected, job: Job) -> Mapping[str, Any]:
-    """The answer that is stored, or follows from what is; nothing if there is none for the version in force.
-
-    Raises:
-        InvalidArgument: there is none for the version that was named.
-    """
-    if job.version is not None:
-        return {"answer": EncodedAnswer.of(tables.ask(job.question, version=job.version, **job.terms))}
-    version = tables.admissions.current().version
-    try:
-        return {"answer": EncodedAnswer.of(tables.ask(job.question, version=version, **job.terms))}
-    except InvalidArgument:  # it was planned before, so this says that nothing is stored
-        return {}
-
-
-def _check_plan(tables: Protected, job: Job) -> None:
-    """Plan a question before its time runs, as it was planned before: that plan is carried out, or nothing.
-
-    Another one, with other noise, might cost more than its caller may spend on one question. Asking plans once more,
-    which is free where nothing changed: the last plan is remembered.
-
-    Raises:
-        PlanChanged: it isn't: the configuration was changed, and this process read it later.
-    """
-    if tables.plan(job.question, **job.terms).digest != job.digest:
-        raise PlanChanged("this question has another plan than the one that was named", hint="plan it again")
-
-
-def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:
-    """What becomes of a question that may read rows now: of an error that isn't ours, only that it failed."""
-    under = tables if job.attempt is None else tables.during(job.attempt)
-    try:
-        return {"answer": EncodedAnswer.of(under.ask(job.question, digest=job.digest, **job.terms))}
-    except DiscreetError:
-        raise
-    except Exception:  # noqa: BLE001 — it may be anything, and depend on a person
-        raise QuestionFailed from None
-
-
-def _retried(tables: Protected, job: Job) -> Mapping[str, Any]:
-    """The answer that a question got under its key; nothing if there is none, or not yet."""
-    tried = None if job.attempt is None else tables.tried(job.attempt.key)
-    found = None if tried is None else tables.retried(tables.plan(job.question, **job.terms), tried)
-    return {} if found is None else {"answer": EncodedAnswer.of(found)}
-
-
-def described(plan: Plan | Workload, times: ReleaseTimes, memory: int) -> dict[str, Any]:
-    """A plan as an analyst may see it: it follows from the question, what is declared and what is stored.
-
-    Args:
-        plan: of a question or a workload.
-        times: when answers leave.
-        memory: bytes that a slot has.
-
-    Raises:
-        Unsupported: one unit could move what it takes too far.
-    """
-    from discreet.gateway import Size, cost_of
-    from discreet.query.planner import Plan
-
-    expected: list[Any]
-    step, work = times.step(plan), work_in_step(plan)
-    check_memory(plan, memory)
-    if isinstance(plan, Plan):
-        measured, expected, words, steps = [plan], _expected(plan), plan.explain(step), 1 + len(plan.profiles)
-    else:
-        if len(plan.plans) > _MOST_TOGETHER:
-            raise Unsupported(
-                f"{len(plan.plans)} questions are asked together, and {_MOST_TOGETHER} may be",
-                hint="ask for less at a time",
-            )
-        measured, expected, words, steps = list(plan.bundles), [_expected(each) for each in plan.plans], str(plan), 1
-    size, seconds = Size.of(plan), longest(step, steps, times.rungs)
-    return {
-        "digest": plan.digest,
-        "cost": cost_of(measured).to_json(),
-        "expected": expected,
-        "words": f"{words}\n{_resources(seconds, size)}",
-        "warnings": list(plan.warnings),
-        "noise": None if plan.choice is None else str(plan.choice),
-        "answered_by": list(plan.answered_by),
-        "step": step,
-        "steps": steps,
-        "rungs": times.rungs,
-        "seconds": seconds,
-        "work": {"seconds": work.seconds, "bytes": work.size},
-        "values": size.values,
-        "ledger_bytes": size.stored,
-    }
-
-
-def _resources(seconds: float, size: Size) -> str:
-    """What a question takes beside its cost, in words."""
-    values = "as many values as groups pass" if size.values is None else f"{size.values:,} values"
-    return f"takes     {seconds:,.6g} s of a slot, {in_bytes(size.stored)} of the ledger; {values}"
-
-
-def _expected(plan: Plan) -> list[dict[str, Any]]:
-    """How accurate each column of an answer would be."""
-    names = ("column", "error", "rows", "ranks", "share")
-    return [
-        {
-            **{name: getattr(each, name) for name in names},
-            "informative": each.is_informative,
-            "words": str(each),
-        }
-        for each in plan.expected
-    ]
