@@ -239,7 +239,10 @@ def _serve(slots: int, step: float, obeys: bool, folder: Path, port: int) -> Non
     from discreet.interfaces.http.serving import serve
     from discreet.service import questions, release_times
 
-    release_times._TIMES_WORK, release_times.MOST_SHARE = 0, inf  # one unit moves far more here than any plan would allow for
+    release_times._TIMES_WORK, release_times.MOST_SHARE = (
+        0,
+        inf,
+    )  # far more than any plan would allow for
     if not obeys:
         assert questions.carried_out is carried_out, "what is to be replaced is elsewhere"
         questions.carried_out = _at_once

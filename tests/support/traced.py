@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.interfaces.http.serving import serve
-from discreet.service import EventLog, Service, workers
+from discreet.service import EventLog, Service, jobs, workers
 from support.attacked import CANARY, SETTINGS
 
 CRASH = "<> -7041"
@@ -29,7 +29,7 @@ def fails(*_: object) -> Any:
         raise ValueError(f"could not convert {CANARY}-7") from error
 
 
-def asked(_: object, job: workers.Job) -> Any:
+def asked(_: object, job: jobs.Job) -> Any:
     """Say a row in every way that a library has, and crash or fail."""
     sys.stdout.write(f"{CANARY}-1\n")
     sys.stdout.flush()
@@ -47,7 +47,7 @@ def asked(_: object, job: workers.Job) -> Any:
 
 def work(*arguments: Any) -> None:
     """What such a worker does."""
-    workers._asked = asked
+    jobs._asked = asked
     _WORK(*arguments)
 
 

@@ -18,7 +18,7 @@ from discreet.ledger import attempts, requests, transaction
 from discreet.ledger.row import Kind
 from discreet.mechanisms import parameters
 from discreet.results import tabular
-from discreet.service import questions, settings, sign_in, tickets, tokens, workers
+from discreet.service import allowances, jobs, questions, release_times, roles, sessions, tickets, tokens
 from discreet.service.allowances import Allowances
 from support.attacked import QUICK, Edited, Exchange, attacked, listening
 from support.protocol_twins import real_app
@@ -100,9 +100,9 @@ def as_typed(text: str) -> str:
 @pytest.mark.parametrize(
     "broken",
     [
-        ("size", settings.check_values, passes, "one answer may have 249500 values"),
+        ("size", allowances.check_values, passes, "one answer may have 249500 values"),
         ("size", Allowances.take, passes, "takes nothing of a day's slot_seconds"),
-        ("sessions", sign_in.Sessions.end, passes, "goes on after its end"),
+        ("sessions", sessions.Sessions.end, passes, "goes on after its end"),
         ("formulas", tabular.no_formula, as_typed, "that spreadsheets carry out"),
     ],
     ids=lambda broken: f"{broken[0]}: {broken[1].__name__}",
@@ -121,8 +121,8 @@ def test_a_server_that_goes_on_is_found(
 
 def test_bombs_that_are_planned_are_found(quick: Any) -> None:
     """By what their plans say that one person moves."""
-    (number,) = (n for n, text in enumerate(refusals(settings.ReleaseTimes.step)) if "_too_much" in text)
-    with without(settings.ReleaseTimes.step, number):
+    (number,) = (n for n, text in enumerate(refusals(release_times.ReleaseTimes.step)) if "_too_much" in text)
+    with without(release_times.ReleaseTimes.step, number):
         finding = found(quick, "bombs")
     assert finding.verdict is Verdict.BROKEN
     assert "a plan doesn't bound how long one person makes distinct long texts" in finding.evidence
@@ -168,7 +168,7 @@ GUARDS: dict[Callable[..., Any], list[str]] = {
     requests.Requests.deny: ["approvals"],
     requests._undecided: ["approvals"],
     tokens._check: ["approvals"],
-    tokens.check_allowed: ["roles"],
+    roles.check_allowed: ["roles"],
     tokens.recognise: ["tokens"],
     tokens.recognise_digest: ["tokens"],
     questions.Questions.ask: ["plan swaps", "approvals"],
@@ -177,15 +177,15 @@ GUARDS: dict[Callable[..., Any], list[str]] = {
     tickets.Keys.claim: ["idempotency keys"],
     tickets.checked_key: ["idempotency keys"],
     tickets.terms_of: ["assumed names"],
-    workers._check_plan: ["plan swaps"],
-    workers.described: ["size"],
-    settings.check_values: ["size"],
-    settings.ReleaseTimes.step: ["bombs", "size"],
-    settings.check_memory: ["bombs"],
+    jobs._check_plan: ["plan swaps"],
+    jobs.described: ["size"],
+    allowances.check_values: ["size"],
+    release_times.ReleaseTimes.step: ["bombs", "size"],
+    release_times.check_memory: ["bombs"],
     transaction._admitted: ["races"],
     visits.check_form: ["forged forms"],
     visits.check_same_origin: ["forged forms"],
-    sign_in.Sessions.resume: ["sessions"],
+    sessions.Sessions.resume: ["sessions"],
 }
 """By which families each is found."""
 
