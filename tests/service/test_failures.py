@@ -11,7 +11,7 @@ import discreet as dp
 from discreet.errors import TooManyFailures
 from discreet.ledger import Failures, State
 from discreet.service import Ticket
-from discreet.service.tickets import recovered
+from discreet.service.carrying_out import recovered
 from discreet.service.workers import Worker
 from support import served as support
 from support.served import CONFIG, COUNT, FAILED, Served, answered, asked, outcome, served, spent
@@ -71,7 +71,7 @@ def test_the_next_question_waits_until_the_process_is_warm(
 ) -> None:
     """For whole steps of the one that failed: how long it took to get warm depends on rows, and doesn't show."""
     slot = Warming(after)
-    monkeypatch.setattr("discreet.service.tickets.monotonic", lambda: slot.now)
+    monkeypatch.setattr("discreet.service.carrying_out.monotonic", lambda: slot.now)
     recovered(cast("Worker", slot), 2.0, slot.wait)
     assert slot.now == begins
 

@@ -27,7 +27,7 @@ from discreet.errors import (
 )
 from discreet.ledger import State
 from discreet.service import PlanningLimits, Role
-from discreet.service.tickets import carried_out
+from discreet.service.carrying_out import carried_out
 from discreet.service.workers import Message, Worker
 from support.served import COUNT, STEP, Served, served, ticket_of
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from discreet.errors import QuestionFailed
-from discreet.service.tickets import carried_out
+from discreet.service.carrying_out import carried_out
 from discreet.service.workers import Message, Worker
 from support.served import ticket_of
 from support.timed import HOUR, Advantage, Asker, Round, advantage, in_pairs, rounds_of, servers

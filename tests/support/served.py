@@ -23,7 +23,17 @@ import pytest
 import discreet as dp
 from discreet.errors import QuestionFailed
 from discreet.ledger import Attempt, State
-from discreet.service import Caller, EncodedAnswer, ReleaseTimes, Role, Service, Settings, Ticket, tickets, workers
+from discreet.service import (
+    Caller,
+    EncodedAnswer,
+    ReleaseTimes,
+    Role,
+    Service,
+    Settings,
+    Ticket,
+    carrying_out,
+    workers,
+)
 from discreet.service.tokens import issue
 from support.accounts import declared, founded, of_each_role
 
@@ -107,9 +117,9 @@ def unhurried() -> Iterator[None]:
     A service itself gives up at that time, which is what hides how long rows took. No test may depend on a machine that
     is quick enough for it; those about answers that are late or never come don't use this.
     """
-    received = tickets._received
+    received = carrying_out._received
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tickets, "_received", lambda slot, _: received(slot, None))
+        patch.setattr(carrying_out, "_received", lambda slot, _: received(slot, None))
         yield
 
 

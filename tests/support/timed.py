@@ -25,7 +25,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from discreet.service import PlanningLimits, ReleaseTimes, Role, Service, Settings
-from discreet.service.tickets import carried_out
+from discreet.service.carrying_out import carried_out
 from discreet.service.tokens import issue
 from support.accounts import declared, founded
 

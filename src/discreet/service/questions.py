@@ -28,26 +28,15 @@ from discreet.errors import (
 from discreet.gateway import declarations_digest
 from discreet.ledger import Attempt
 from discreet.service.allowances import Allowances
+from discreet.service.carrying_out import begun, carried_out, recovered
 from discreet.service.fair_queue import FairQueue
+from discreet.service.idempotency import Keys, again, checked_key
 from discreet.service.jobs import Job
 from discreet.service.metrics import Metrics
 from discreet.service.planners import Planner, Planners
 from discreet.service.settings import Settings
 from discreet.service.shares import shares
-from discreet.service.tickets import (
-    Keys,
-    Remembered,
-    Ticket,
-    again,
-    begun,
-    carried_out,
-    checked_key,
-    is_elsewhere,
-    kind_of,
-    recovered,
-    stopping,
-    terms_of,
-)
+from discreet.service.tickets import Remembered, Ticket, is_elsewhere, kind_of, stopping, terms_of
 from discreet.service.tokens import Caller, check_ceiling, check_holds
 from discreet.service.workers import Worker
 

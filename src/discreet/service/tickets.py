@@ -1,45 +1,28 @@
-"""Tickets: questions that were taken, each answered at a time that is known from the start; and idempotency keys.
-
-A question that is asked again under its key is the same question, and is paid for once. Each server knows the keys of
-the questions that it took; the ledger knows those of all that were paid for.
-"""
+"""Tickets: questions that were taken, each answered at a time that is known from the start."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from threading import Event, Lock
-from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self
 
 from discreet.errors import (
     AskedAlready,
-    AskedInPart,
-    DiscreetError,
     EngineUnavailable,
     InvalidArgument,
-    KeyReused,
-    LedgerError,
     QuestionFailed,
 )
-from discreet.ledger import key_digest
 from discreet.privacy import Limits
-from discreet.service.jobs import EncodedAnswer, Job
-from discreet.service.release_times import longest
-from discreet.service.workers import Message, Worker
+from discreet.service.jobs import EncodedAnswer
 
 if TYPE_CHECKING:
-    from discreet.ledger import Attempt, Place, Tried
-    from discreet.service.planners import Planner
+    from discreet.ledger import Attempt, Place
 
-_KEY = re.compile("[!-~](?:[ -~]{0,198}[!-~])?", re.ASCII)
 _SELECTED = 200_000
 """How many numbers an answer is taken to have whose groups were selected, where it is read again."""
-
-_SETTLED = {AskedAlready.code, QuestionFailed.code}
 
 
 @dataclass(slots=True, eq=False)
@@ -197,22 +180,6 @@ class Remembered:
         return forgotten
 
 
-def checked_key(subject: str, key: str | None) -> str:
-    """What a subject's key is known by; empty if there is none.
-
-    Raises:
-        InvalidArgument: it isn't one.
-    """
-    if key is None:
-        return ""
-    if not _KEY.fullmatch(key):
-        raise InvalidArgument(
-            "an Idempotency-Key has 1 to 200 printable ASCII characters, with no space at its ends",
-            hint="a random UUID, for each question another",
-        )
-    return key_digest(subject, key)
-
-
 def terms_of(subject: str, terms: Mapping[str, Any]) -> dict[str, Any]:
     """The terms of a question, which is asked in this name; limits and bounds may be said as JSON has them.
 
@@ -232,220 +199,10 @@ def terms_of(subject: str, terms: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-class Keys:
-    """The keys of the questions that this server took."""
-
-    def __init__(self) -> None:
-        self._tickets: dict[str, Ticket] = {}
-        self._lock = Lock()
-
-    def claim(self, ticket: Ticket) -> Ticket:
-        """The ticket that has this one's key: itself, if none had it before.
-
-        Raises:
-            KeyReused: it was used for another plan.
-        """
-        key = ticket.attempt.key
-        if not key:
-            return ticket
-        with self._lock:
-            first = self._tickets.setdefault(key, ticket)
-        if first.digest != ticket.digest:
-            raise KeyReused
-        return first
-
-    def release(self, ticket: Ticket) -> None:
-        """Forget a ticket's key."""
-        with self._lock:
-            if self._tickets.get(ticket.attempt.key) is ticket:
-                del self._tickets[ticket.attempt.key]
-
-    def settle(self, ticket: Ticket, outcome: Mapping[str, Any], tried: Callable[[str], object]) -> None:
-        """Forget the key of a ticket that was refused, so that it may be asked again; unless a part of it was paid for.
-
-        Args:
-            ticket: that is done.
-            outcome: of it.
-            tried: what the ledger knows of a key.
-        """
-        key = ticket.attempt.key
-        if not key or "error" not in outcome or outcome["error"]["code"] in _SETTLED:
-            return
-        with suppress(LedgerError):  # then a retry finds out
-            if tried(key) is not None:
-                return
-        self.release(ticket)
-
-    @contextmanager
-    def taking(self, ticket: Ticket) -> Iterator[None]:
-        """While a ticket is being taken; where that fails, those who came with the same key hear why, and it is free.
-
-        Raises:
-            DiscreetError: whatever was raised.
-        """
-        try:
-            yield
-        except BaseException as error:
-            self.release(ticket)
-            said = error if isinstance(error, DiscreetError) else EngineUnavailable("this can't be asked now")
-            ticket.finish({"error": said.to_dict()})
-            raise
-
-
 def is_elsewhere(ticket: Ticket) -> bool:
     """Whether a question is being asked under its key by another server, or was before this one was started."""
     outcome = ticket.outcome or {}
     return "error" in outcome and outcome["error"]["code"] == AskedAlready.code
-
-
-def begun(slot: Worker, ticket: Ticket, patience: float) -> Mapping[str, Any] | None:
-    """Have a question planned, and let it go: from then on its time runs. What became of it, if it is over by then.
-
-    Planning takes no row, so how long it takes tells nothing, and isn't taken from the question's own time.
-
-    Args:
-        slot: the process.
-        ticket: the question.
-        patience: for how many seconds it may be planned.
-
-    Raises:
-        EngineUnavailable: it wasn't planned by then, or its process is gone; nothing was paid for.
-    """
-    slot.wait_until_ready()
-    slot.send(
-        Job(kind="ask", question=ticket.question, terms=ticket.terms, digest=ticket.digest, attempt=ticket.attempt)
-    )
-    message = _received(slot, monotonic() + patience)
-    if message is None:
-        slot.restart()
-        raise EngineUnavailable("this question couldn't be planned once more when it was its turn", hint="ask again")
-    if message[0] == "done":
-        ticket.release = datetime.now(UTC)
-        return message[1]
-    slot.begin()
-    return None
-
-
-def carried_out(slot: Worker, ticket: Ticket, storing: float, give_up: Callable[[], object]) -> Mapping[str, Any]:
-    """What becomes of a question that has begun: an answer at its time, or then that there is none.
-
-    Args:
-        slot: the process.
-        ticket: the question.
-        storing: how many seconds before the end of each step its outcome is stored, or given up.
-        give_up: notes that what was paid for it got no answer.
-
-    Raises:
-        QuestionFailed: it wasn't measured in time, or its process is gone; said at the time of its answer.
-    """
-    due, message = monotonic(), None
-    for number in range(ticket.steps):
-        if number:  # the step before may have been the last, as what it takes besides was stored: it leaves at its time
-            message = _received(slot, due)
-            if message is not None and message[0] == "done":
-                break
-        due, message = _measured(slot, ticket, due, storing, message)
-        if message is not None and message[0] == "done":
-            due = monotonic()  # stored meanwhile, or refused before it was paid for, or late: all are public
-            ticket.release = datetime.now(UTC)
-            break
-        sleep(max(0.0, due - storing - monotonic()))
-        if message is None:
-            break
-        slot.go()
-    if message is not None and message[0] != "done":
-        message = _received(slot, None)
-    if message is None:
-        slot.kill()  # so that it can't pay for more
-        give_up()
-        slot.restart()
-    _wait_awake(ticket, due)
-    if message is None:
-        raise QuestionFailed
-    return message[1]
-
-
-def recovered(slot: Worker, step: float, wait: Callable[[float], bool]) -> None:
-    """Let a process that took the place of another get warm, so that the next question misses its time no likelier.
-
-    How long that takes depends on how many rows there are, so it takes whole steps of the question that failed.
-
-    Args:
-        slot: the process.
-        step: how many seconds one of them has.
-        wait: for so many seconds; whether to give it up.
-    """
-    due = monotonic() + step
-    while not wait(max(0.0, due - monotonic())) and not slot.is_warm():
-        due += step
-
-
-_AWAKE, _NAP = 0.005, 0.0003
-"""How many seconds before an answer leaves nothing sleeps any more for longer than so many."""
-
-
-def _wait_awake(ticket: Ticket, due: float) -> None:
-    """Wait for the time of an answer, and sleep lightly at last; so does whoever waits for the ticket.
-
-    How fast a processor wakes up depends on how long it slept: the less, the longer rows were read before. Replies on
-    more rows were seen to leave some millionths of a second earlier.
-    """
-    sleep(max(0.0, due - _AWAKE - monotonic()))
-    while (left := due - monotonic()) > 0:
-        ticket.wake()
-        sleep(min(left, _NAP))
-
-
-def _measured(
-    slot: Worker, ticket: Ticket, begun: float, storing: float, message: Message | None
-) -> tuple[float, Message | None]:
-    """The first of a step's times that it is ready for, the last if it is for none; and what was heard of it."""
-    due = begun
-    for rung in range(ticket.rungs):
-        due = begun + longest(ticket.step, 1, rung + 1)
-        ticket.release = datetime.now(UTC) + timedelta(seconds=due - monotonic())
-        message = message or _received(slot, due - storing)
-        if message is not None:
-            break
-    return due, message
-
-
-def _received(slot: Worker, due: float | None) -> Message | None:
-    """The next message; None if there is none in time, or none will come from a process that is gone."""
-    try:
-        return slot.receive(due)
-    except QuestionFailed:
-        return None
-
-
-def again(planner: Planner, ticket: Ticket, tried: Tried) -> Mapping[str, Any]:
-    """What became of a question that was paid for before, under the same key; it is never carried out again."""
-    if not tried.failed:
-        found = planner.do(
-            Job(
-                kind="retry",
-                question=ticket.question,
-                terms=ticket.terms,
-                digest=ticket.digest,
-                attempt=ticket.attempt,
-                values=ticket.values_to_read,
-            )
-        )
-        if "answer" in found:
-            return {"answer": found["answer"]}
-    return {"error": _unanswered(tried).to_dict()}
-
-
-def _unanswered(tried: Tried) -> DiscreetError:
-    """Why there is no answer under a key: as much as follows from debits and outcomes, which are public by then."""
-    if not tried.failed and not tried.is_over:
-        return AskedAlready()
-    if tried.failed or tried.is_open:
-        return QuestionFailed()
-    return AskedInPart(
-        "what this question measures first was paid for under this Idempotency-Key, and the question itself wasn't",
-        hint="ask it under a new key, at the same offer: what was paid for is stored, and free",
-    )
 
 
 def kind_of(outcome: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from discreet.errors import NotApproved
+from discreet.idempotency_key import check_key
 from discreet.interfaces.conformance import Finding, Verdict, answers, conform, noise, resources
 from discreet.interfaces.http import make_app
 from discreet.interfaces.http.console import visits
@@ -18,7 +19,7 @@ from discreet.ledger import attempts, requests, transaction
 from discreet.ledger.row import Kind
 from discreet.mechanisms import parameters
 from discreet.results import tabular
-from discreet.service import allowances, jobs, questions, release_times, roles, sessions, tickets, tokens
+from discreet.service import allowances, idempotency, jobs, questions, release_times, roles, sessions, tickets, tokens
 from discreet.service.allowances import Allowances
 from support.attacked import QUICK, Edited, Exchange, attacked, listening
 from support.protocol_twins import real_app
@@ -174,8 +175,8 @@ GUARDS: dict[Callable[..., Any], list[str]] = {
     questions.Questions.ask: ["plan swaps", "approvals"],
     questions.Questions._take: ["idempotency keys"],
     questions.Questions._planned: ["size"],
-    tickets.Keys.claim: ["idempotency keys"],
-    tickets.checked_key: ["idempotency keys"],
+    idempotency.Keys.claim: ["idempotency keys"],
+    check_key: ["idempotency keys"],
     tickets.terms_of: ["assumed names"],
     jobs._check_plan: ["plan swaps"],
     jobs.described: ["size"],
@@ -208,7 +209,7 @@ UNSEEN = {
     "Questions.ask 1": "nobody who asks can stop a server",
     "Questions.ask 2": "nobody who asks can damage a ledger",
     "Questions._take 0": "the server that took the key says so before; this is for after a restart",
-    "checked_key 0": "a key of another form is a key like others; it only takes room",
+    "check_key 0": "a key of another form is a key like others; it only takes room",
     "terms_of 0": "the API takes no analyst beside a question",
     "terms_of 1": "limits of no known shape can't be planned",
     "_check_plan 0": "it takes a configuration that changes between plan and answer",

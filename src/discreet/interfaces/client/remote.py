@@ -24,6 +24,7 @@ from discreet.errors import (
     ReplyMalformed,
     ServerUnreachable,
 )
+from discreet.idempotency_key import check_key
 from discreet.interfaces.client.connection import Connection, Reply, malformed
 from discreet.interfaces.client.credentials import Address, token_of
 from discreet.interfaces.client.declared import Frame, Schema, body_of, frame_of, made_up, read_schema, written
@@ -37,7 +38,6 @@ from discreet.interfaces.client.replies import (
 from discreet.results import Answer, Cost, Explanation, PublicKey, verify_certificate
 
 _NAME = re.compile(r"[\w-]{1,200}", re.ASCII)
-_KEY = re.compile("[!-~](?:[ -~]{0,198}[!-~])?", re.ASCII)
 _EXPLAIN = re.compile(r"\s*EXPLAIN\b(\s*\(\s*DP\s*\))?", re.IGNORECASE)
 _PENDING = 202
 _FIRST_LOOK, _LONGEST_LOOK = 0.1, 0.4
@@ -267,7 +267,8 @@ class Remote:
                 which it is asked again without paying twice.
             ReplyMalformed, AnswerContradicted: what came isn't to be believed.
         """
-        sent_under = fresh_key() if idempotency_key is None else _checked_key(idempotency_key)
+        sent_under = fresh_key() if idempotency_key is None else idempotency_key
+        check_key(sent_under)
         if isinstance(question, RemotePlan):
             if terms:
                 raise InvalidArgument("a plan has its own terms, so others would change nothing", hint="plan again")
@@ -397,20 +398,6 @@ class _Waiting:
 def fresh_key() -> str:
     """A key by which a server knows a question again: 128 random bits."""
     return fresh_bytes(16).hex()
-
-
-def _checked_key(key: str) -> str:
-    """A key of the caller's own, before it gets into the head of a request.
-
-    Raises:
-        InvalidArgument: it isn't one.
-    """
-    if not isinstance(key, str) or not _KEY.fullmatch(key):
-        raise InvalidArgument(
-            "an idempotency key has 1 to 200 printable ASCII characters, with no space at its ends",
-            hint="a random UUID, for each question another",
-        )
-    return key
 
 
 def _name_of(reply: Reply) -> str:

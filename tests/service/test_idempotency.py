@@ -27,7 +27,7 @@ from discreet.errors import (
 from discreet.ledger import Account, Attempt, Ledger, State, attempts, key_digest
 from discreet.privacy import LaplaceEvent
 from discreet.service import Service, Ticket
-from discreet.service.tickets import Keys
+from discreet.service.idempotency import Keys
 from support import served
 from support.served import COUNT, Served, served_in_threads
 

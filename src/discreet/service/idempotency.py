@@ -1,0 +1,134 @@
+"""Idempotency keys: a question that is asked again under its key is the same question, and is paid for once.
+
+Each server knows the keys of the questions that it took; the ledger knows those of all that were paid for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import (
+    AskedAlready,
+    AskedInPart,
+    DiscreetError,
+    EngineUnavailable,
+    KeyReused,
+    LedgerError,
+    QuestionFailed,
+)
+from discreet.idempotency_key import check_key
+from discreet.ledger import key_digest
+from discreet.service.jobs import Job
+from discreet.service.tickets import Ticket
+
+if TYPE_CHECKING:
+    from discreet.ledger import Tried
+    from discreet.service.planners import Planner
+
+
+_SETTLED = {AskedAlready.code, QuestionFailed.code}
+
+
+def checked_key(subject: str, key: str | None) -> str:
+    """What a subject's key is known by; empty if there is none.
+
+    Raises:
+        InvalidArgument: it isn't one.
+    """
+    if key is None:
+        return ""
+    check_key(key)
+    return key_digest(subject, key)
+
+
+class Keys:
+    """The keys of the questions that this server took."""
+
+    def __init__(self) -> None:
+        self._tickets: dict[str, Ticket] = {}
+        self._lock = Lock()
+
+    def claim(self, ticket: Ticket) -> Ticket:
+        """The ticket that has this one's key: itself, if none had it before.
+
+        Raises:
+            KeyReused: it was used for another plan.
+        """
+        key = ticket.attempt.key
+        if not key:
+            return ticket
+        with self._lock:
+            first = self._tickets.setdefault(key, ticket)
+        if first.digest != ticket.digest:
+            raise KeyReused
+        return first
+
+    def release(self, ticket: Ticket) -> None:
+        """Forget a ticket's key."""
+        with self._lock:
+            if self._tickets.get(ticket.attempt.key) is ticket:
+                del self._tickets[ticket.attempt.key]
+
+    def settle(self, ticket: Ticket, outcome: Mapping[str, Any], tried: Callable[[str], object]) -> None:
+        """Forget the key of a ticket that was refused, so that it may be asked again; unless a part of it was paid for.
+
+        Args:
+            ticket: that is done.
+            outcome: of it.
+            tried: what the ledger knows of a key.
+        """
+        key = ticket.attempt.key
+        if not key or "error" not in outcome or outcome["error"]["code"] in _SETTLED:
+            return
+        with suppress(LedgerError):  # then a retry finds out
+            if tried(key) is not None:
+                return
+        self.release(ticket)
+
+    @contextmanager
+    def taking(self, ticket: Ticket) -> Iterator[None]:
+        """While a ticket is being taken; where that fails, those who came with the same key hear why, and it is free.
+
+        Raises:
+            DiscreetError: whatever was raised.
+        """
+        try:
+            yield
+        except BaseException as error:
+            self.release(ticket)
+            said = error if isinstance(error, DiscreetError) else EngineUnavailable("this can't be asked now")
+            ticket.finish({"error": said.to_dict()})
+            raise
+
+
+def again(planner: Planner, ticket: Ticket, tried: Tried) -> Mapping[str, Any]:
+    """What became of a question that was paid for before, under the same key; it is never carried out again."""
+    if not tried.failed:
+        found = planner.do(
+            Job(
+                kind="retry",
+                question=ticket.question,
+                terms=ticket.terms,
+                digest=ticket.digest,
+                attempt=ticket.attempt,
+                values=ticket.values_to_read,
+            )
+        )
+        if "answer" in found:
+            return {"answer": found["answer"]}
+    return {"error": _unanswered(tried).to_dict()}
+
+
+def _unanswered(tried: Tried) -> DiscreetError:
+    """Why there is no answer under a key: as much as follows from debits and outcomes, which are public by then."""
+    if not tried.failed and not tried.is_over:
+        return AskedAlready()
+    if tried.failed or tried.is_open:
+        return QuestionFailed()
+    return AskedInPart(
+        "what this question measures first was paid for under this Idempotency-Key, and the question itself wasn't",
+        hint="ask it under a new key, at the same offer: what was paid for is stored, and free",
+    )
