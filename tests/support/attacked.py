@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 import uvicorn
 
-from discreet.interfaces.http.serving import PromptHeads, StrictHeads
+from discreet.interfaces.http.request_heads import PromptHeads, StrictHeads
 from discreet.service import EventLog, PlanningLimits, ReleaseTimes, Role, Service, Settings
 from discreet.service.tokens import digest_of, issue
 from support.accounts import declared, founded, of_each_role

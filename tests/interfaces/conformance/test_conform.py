@@ -20,7 +20,7 @@ from discreet.interfaces.conformance import FAMILIES, Finding, Report, Verdict, 
 from discreet.interfaces.conformance.trial import Purse
 from discreet.interfaces.http import make_app, middleware
 from discreet.interfaces.http.console import SafeHeaders
-from discreet.interfaces.http.serving import PromptHeads
+from discreet.interfaces.http.request_heads import PromptHeads
 from support.attacked import (
     CANARY,
     App,
