@@ -13,7 +13,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import EngineUnavailable, LedgerUnavailable, QuestionFailed, from_dict
-from discreet.interfaces.http.messages import problem
+from discreet.interfaces.http.problems import problem
 from discreet.ledger import State, chain
 from discreet.service import Service, Ticket
 from discreet.service.workers import Worker

@@ -19,7 +19,7 @@ from discreet.gateway import Protected
 from discreet.interfaces.client import Remote
 from discreet.interfaces.client.declared import TERMS
 from discreet.interfaces.http import make_app
-from discreet.interfaces.http.messages import Asked
+from discreet.interfaces.http.requests import Asked
 from discreet.query.planner import Terms
 from discreet.results import Explanation
 from support.served import COUNT, STEP, Served, served

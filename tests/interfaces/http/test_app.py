@@ -13,8 +13,8 @@ from fastapi.testclient import TestClient
 
 from discreet.errors import TooManyWaiting, TooMuchPlanning, from_dict
 from discreet.interfaces.http import app, make_app, middleware
-from discreet.interfaces.http.messages import problem
 from discreet.interfaces.http.middleware import MOST_BYTES, MOST_VALUES
+from discreet.interfaces.http.problems import problem
 from discreet.ledger import State
 from discreet.results import Answer, PublicKey, verify_certificate, verify_head
 from support.served import COUNT, STEP, Served, bearer, served

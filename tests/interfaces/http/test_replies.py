@@ -19,8 +19,8 @@ from starlette.exceptions import HTTPException
 import discreet as dp
 from discreet.cli.common.options import Format
 from discreet.cli.questions import show_answer
-from discreet.interfaces.http import make_app, messages
-from discreet.interfaces.http.messages import ARROW, CSV, JSON, chosen, reply, reply_of
+from discreet.interfaces.http import make_app, replies
+from discreet.interfaces.http.replies import ARROW, CSV, JSON, chosen, reply, reply_of
 from discreet.results import Answer
 from support.served import COUNT, Served, bearer, served_in_threads, ticket_of
 
@@ -133,7 +133,7 @@ def test_large_answers_are_written_outside_of_the_event_loop(
         threads.append(current_thread())
         return reply(*said)
 
-    monkeypatch.setattr(messages, "reply", noted)
+    monkeypatch.setattr(replies, "reply", noted)
     found = answered(client, "/v1/answers", {"question": COUNT})
     one = running.service.ticket(running.callers["analyst"], found.headers["location"].rpartition("/")[2])
     assert one is not None

@@ -18,8 +18,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.errors import DiscreetError, LedgerError
 from discreet.interfaces.http.console import SafeHeaders, add_console, as_page
-from discreet.interfaces.http.messages import CODE, SCHEMA, Serving, Who, described, problem, problems
 from discreet.interfaces.http.middleware import LimitedBodies, LimitedCalls, Middleware, Strict, address_of
+from discreet.interfaces.http.problems import CODE, SCHEMA, described, problem, problems
+from discreet.interfaces.http.requests import Serving, Who
 from discreet.interfaces.http.routes import ROUTERS
 from discreet.service import Event, Service, fresh_name
 from discreet.version import __version__

@@ -24,7 +24,7 @@ from urllib.parse import unquote_plus
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from discreet.interfaces.http.messages import described
+from discreet.interfaces.http.problems import described
 from discreet.service import digest_of
 
 MOST_BYTES = 256 * 1024

@@ -15,8 +15,8 @@ from fastapi import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from discreet.interfaces.http.console import SAFE
-from discreet.interfaces.http.messages import described
 from discreet.interfaces.http.middleware import MOST_BYTES
+from discreet.interfaces.http.problems import described
 
 _SECONDS = 10.0
 """Seconds that the head of a request may take, from when the connection was made or the head begun."""

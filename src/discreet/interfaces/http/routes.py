@@ -11,10 +11,9 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from pydantic import BeforeValidator
 
-from discreet.interfaces.http.messages import (
-    ARROW,
-    CSV,
-    JSON,
+from discreet.interfaces.http.problems import described, problems
+from discreet.interfaces.http.replies import ARROW, CSV, JSON, Raw, Wanted, as_said, chosen, reply, reply_of
+from discreet.interfaces.http.requests import (
     Admitting,
     Approving,
     Asked,
@@ -22,17 +21,9 @@ from discreet.interfaces.http.messages import (
     Bound,
     Denying,
     Issuing,
-    Raw,
     Requested,
     Serving,
-    Wanted,
     Who,
-    as_said,
-    chosen,
-    described,
-    problems,
-    reply,
-    reply_of,
 )
 from discreet.service import Caller, Service, Ticket, entry_to_json, role_of
 

@@ -24,8 +24,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.errors import AccessError, DiscreetError, Forbidden, InvalidArgument, ProviderBusy, Unauthenticated
-from discreet.interfaces.http.messages import CODE, Serving, problem
 from discreet.interfaces.http.middleware import Middleware
+from discreet.interfaces.http.problems import CODE, problem
+from discreet.interfaces.http.requests import Serving
 from discreet.printable import printable
 from discreet.service import ALLOWED, RETURN, Action, Caller, Service, fresh_name
 
