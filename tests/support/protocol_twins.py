@@ -11,8 +11,9 @@ from time import sleep
 from typing import Any
 from urllib.parse import unquote
 
-from discreet.interfaces.http import make_app, middleware
-from discreet.interfaces.http.middleware import Strict
+from discreet.interfaces.http import make_app
+from discreet.interfaces.http.middleware.bodies import LimitedBodies
+from discreet.interfaces.http.middleware.strict import Strict
 from support.attacked import App, Edited, Exchange, Receive, Scope, Send
 
 
@@ -133,5 +134,5 @@ def one_at_a_time(real: Any) -> App:
 def endless(real: Any) -> App:
     """A body may take as long as it takes."""
     app = make_app(real.service)
-    app.user_middleware = [each for each in app.user_middleware if each.cls is not middleware.LimitedBodies]
+    app.user_middleware = [each for each in app.user_middleware if each.cls is not LimitedBodies]
     return app

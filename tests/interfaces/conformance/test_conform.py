@@ -18,8 +18,9 @@ import support.attacked
 from discreet.errors import InvalidArgument, NotTried
 from discreet.interfaces.conformance import FAMILIES, Finding, Report, Verdict, answers, conform, protocol
 from discreet.interfaces.conformance.trial import Purse
-from discreet.interfaces.http import make_app, middleware
-from discreet.interfaces.http.console import SafeHeaders
+from discreet.interfaces.http import make_app
+from discreet.interfaces.http.middleware import bodies
+from discreet.interfaces.http.middleware.safe_headers import SafeHeaders
 from discreet.interfaces.http.request_heads import PromptHeads
 from support.attacked import (
     CANARY,
@@ -69,7 +70,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         attacked(folder, log=stream) as (service, tokens),
         listening(make_app(service)) as url,
     ):
-        patch.setattr(middleware, "_MOST_SECONDS", 2)
+        patch.setattr(bodies, "_MOST_SECONDS", 2)
         yield SimpleNamespace(service=service, url=url, tokens=tokens, log=log, other=folder / "other")
 
 

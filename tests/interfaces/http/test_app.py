@@ -12,8 +12,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from discreet.errors import TooManyWaiting, TooMuchPlanning, from_dict
-from discreet.interfaces.http import app, make_app, middleware
-from discreet.interfaces.http.middleware import MOST_BYTES, MOST_VALUES
+from discreet.interfaces.http import app, make_app
+from discreet.interfaces.http.middleware import bodies
+from discreet.interfaces.http.middleware.bodies import MOST_BYTES, MOST_VALUES
 from discreet.interfaces.http.problems import problem
 from discreet.ledger import State
 from discreet.results import Answer, PublicKey, verify_certificate, verify_head
@@ -341,7 +342,7 @@ def test_a_body_that_never_ends_is_ended(running: Served, client: TestClient, mo
     """By the server, in words."""
     import asyncio
 
-    monkeypatch.setattr(middleware, "_MOST_SECONDS", 0.05)
+    monkeypatch.setattr(bodies, "_MOST_SECONDS", 0.05)
     sent: list[dict[str, Any]] = []
 
     async def receive() -> dict[str, Any]:

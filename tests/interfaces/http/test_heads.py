@@ -11,7 +11,7 @@ from time import monotonic
 
 import pytest
 
-from discreet.interfaces.http.middleware import MOST_BYTES
+from discreet.interfaces.http.middleware.bodies import MOST_BYTES
 from support.attacked import Lenient, Receive, Scope, Send, listening
 
 GET = b"GET /one HTTP/1.1\r\nHost: x\r\n"

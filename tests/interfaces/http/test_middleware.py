@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from discreet.interfaces.http import middleware
-from discreet.interfaces.http.middleware import LimitedCalls
+from discreet.interfaces.http.middleware import calls
+from discreet.interfaces.http.middleware.calls import LimitedCalls
 from discreet.service import digest_of
 
 SESSION, OTHER = "5" * 64, "6" * 64
@@ -45,7 +45,7 @@ async def status(app: LimitedCalls, *headers: tuple[str, str]) -> int:
 
 def test_so_many_calls_of_one_caller_are_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """However their header is written, and with any cookies beside; others, and those who show nothing, come in."""
-    monkeypatch.setattr(middleware, "_MOST_CALLS", 2)
+    monkeypatch.setattr(calls, "_MOST_CALLS", 2)
 
     async def tried() -> None:
         holding = Holding()
@@ -78,7 +78,7 @@ def test_all_sessions_of_a_token_are_one_caller(
     monkeypatch: pytest.MonkeyPatch, whose: Callable[[str], str | None], expected: int
 ) -> None:
     """Together with the token itself; where nobody knows whose they are, each has as many calls: the wrong twin."""
-    monkeypatch.setattr(middleware, "_MOST_CALLS", 2)
+    monkeypatch.setattr(calls, "_MOST_CALLS", 2)
     shown = [("cookie", f"s={SESSION}"), ("cookie", f"s={OTHER}"), ("authorization", "Bearer dsc_a")]
 
     async def tried() -> None:

@@ -11,28 +11,24 @@ from anyio.to_thread import current_default_thread_limiter
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Mount
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.errors import DiscreetError, LedgerError
-from discreet.interfaces.http.console import SafeHeaders, add_console, as_page
-from discreet.interfaces.http.middleware import LimitedBodies, LimitedCalls, Middleware, Strict, address_of
-from discreet.interfaces.http.problems import CODE, SCHEMA, described, problem, problems
+from discreet.interfaces.http.console import add_console, as_page
+from discreet.interfaces.http.middleware.bodies import LimitedBodies
+from discreet.interfaces.http.middleware.calls import LimitedCalls
+from discreet.interfaces.http.middleware.observed import Observed
+from discreet.interfaces.http.middleware.safe_headers import SafeHeaders
+from discreet.interfaces.http.middleware.strict import Strict
+from discreet.interfaces.http.problems import SCHEMA, described, problem, problems
 from discreet.interfaces.http.requests import Serving, Who
 from discreet.interfaces.http.routes import ROUTERS
-from discreet.service import Event, Service, fresh_name
+from discreet.service import Event, Service
 from discreet.version import __version__
-
-_ELSEWHERE = "none"
-"""The route of what was sent to no path of the API: what strangers type there doesn't get into names."""
 
 _THREADS = 400
 """How many calls are served at a time: those that wait to be planned, 8 of each analyst, mustn't keep others out."""
-
-_NAME = 16
-"""How many hexadecimal digits a request's name has, in the log and in its reply."""
 
 _PLACES = 100
 """Of how many places that are wrong in a body the first is named; who sends it decides how many there are."""
@@ -67,7 +63,7 @@ def make_app(service: Service, *, secure: bool = False, behind_proxy: bool = Fal
     whose = lambda name: service.sessions.whose(name)  # noqa: E731, PLW0108 — to be described, it has no service
     app.add_middleware(LimitedCalls, whose=whose)
     app.add_middleware(Strict)
-    app.add_middleware(_Observed, service=service, behind_proxy=behind_proxy)
+    app.add_middleware(Observed, service=service, behind_proxy=behind_proxy)
     app.add_middleware(SafeHeaders, secure=secure)
     for routes in (HEALTH, *ROUTERS):
         app.include_router(routes)
@@ -162,48 +158,3 @@ def metrics(service: Serving, who: Who) -> Response:
     from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
     return Response(generate_latest(service.health(who).registry()), media_type=CONTENT_TYPE_LATEST)
-
-
-class _Observed(Middleware):
-    """Counts and logs replies when they leave, by the declared path and not the one that was sent.
-
-    Args:
-        app: what is observed.
-        service: whose metrics and log these are.
-        behind_proxy: whether a proxy says whose requests these are.
-    """
-
-    def __init__(self, app: ASGIApp, service: Service, *, behind_proxy: bool) -> None:
-        super().__init__(app)
-        self._service, self._behind_proxy = service, behind_proxy
-
-    async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on; whose it is stands in its state by the time that the reply begins.
-
-        Of what is refused the line says why and from where, so that somebody who tries tokens can be told from many.
-        """
-        state, name = scope.setdefault("state", {}), fresh_name()[:_NAME]
-        address = address_of(scope, behind_proxy=self._behind_proxy)
-
-        async def seen(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                status: int = message["status"]
-                headers = MutableHeaders(scope=message)
-                headers["Request-Id"] = name
-                route = getattr(scope.get("route"), "path", _ELSEWHERE)
-                refused = status >= HTTPStatus.BAD_REQUEST
-                self._service.metrics.count("discreet_requests", route=route, status=f"{status // 100}xx")
-                self._service.log.write(
-                    Event.REQUEST,
-                    route=route,
-                    status=status,
-                    token=state.get("token", ""),
-                    entry=int(headers.get("discreet-entry", 0)),
-                    code=headers.get(CODE, "") if refused else "",
-                    address=address if refused else "",
-                    request=name,
-                )
-                del headers[CODE]
-            await send(message)
-
-        await self._app(scope, receive, seen)

@@ -14,8 +14,8 @@ from http import HTTPStatus
 from fastapi import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from discreet.interfaces.http.console import SAFE
-from discreet.interfaces.http.middleware import MOST_BYTES
+from discreet.interfaces.http.middleware.bodies import MOST_BYTES
+from discreet.interfaces.http.middleware.safe_headers import SAFE
 from discreet.interfaces.http.problems import described
 
 _SECONDS = 10.0

@@ -14,9 +14,9 @@ from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
 from discreet.interfaces.http.console import account, answers, asking, visits
-from discreet.interfaces.http.console.visits import SAFE, SafeHeaders, as_page
+from discreet.interfaces.http.console.visits import as_page
 
-__all__ = ["SAFE", "SafeHeaders", "add_console", "as_page"]
+__all__ = ["add_console", "as_page"]
 
 
 def add_console(app: FastAPI, *, secure: bool) -> None:

@@ -20,11 +20,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.errors import AccessError, DiscreetError, Forbidden, InvalidArgument, ProviderBusy, Unauthenticated
-from discreet.interfaces.http.middleware import Middleware
+from discreet.interfaces.http.middleware.safe_headers import SAFE
 from discreet.interfaces.http.problems import CODE, problem
 from discreet.interfaces.http.requests import Serving
 from discreet.printable import printable
@@ -32,6 +30,7 @@ from discreet.service import ALLOWED, RETURN, Action, Caller, Service, fresh_nam
 
 if TYPE_CHECKING:
     from discreet.ledger import Entry
+
 
 Fields = Mapping[str, str]
 """What a form or an address says, by name."""
@@ -181,20 +180,7 @@ def _fields(text: str) -> Fields:
     return found
 
 
-# ── Pages ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
 SIGN_IN = "/sign-in"
-
-SAFE = {
-    "Content-Security-Policy": (
-        "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
-    ),
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-}
 
 
 @cache
@@ -283,37 +269,6 @@ def moment(at: datetime) -> str:
     """A moment to read, in UTC."""
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M}"
 
-
-TLS_ONLY = "max-age=31536000"
-"""For a year, browsers come to this host by TLS alone."""
-
-
-class SafeHeaders(Middleware):
-    """Adds them to each reply, whoever made it.
-
-    Args:
-        app: what replies.
-        secure: whether browsers reach it by TLS; then they are told to come by nothing else.
-    """
-
-    def __init__(self, app: ASGIApp, *, secure: bool) -> None:
-        super().__init__(app)
-        self._headers = {**SAFE, "Strict-Transport-Security": TLS_ONLY} if secure else SAFE
-
-    async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on, and add to the head of its reply."""
-
-        async def safely(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.update(self._headers)
-                headers.setdefault("Cache-Control", "no-cache" if scope["path"].startswith("/static/") else "no-store")
-            await send(message)
-
-        await self._app(scope, receive, safely)
-
-
-# ── Signing in ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 ROUTES = APIRouter()
 

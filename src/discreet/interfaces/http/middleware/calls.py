@@ -1,0 +1,70 @@
+"""Many calls of one caller at once, which would keep others from being answered."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+
+from starlette.requests import cookie_parser
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from discreet.interfaces.http.middleware.base import Middleware
+from discreet.interfaces.http.problems import described
+from discreet.service import digest_of
+
+_MOST_CALLS = 32
+"""How many calls of one token, its sessions included, may be open at a time. Each may keep a thread busy, and a reply
+that is due waits for all of them in turn."""
+
+_SESSION = re.compile("[0-9a-f]{64}", re.ASCII)
+"""The name of a session, as `fresh_name` makes it; other cookies on the host may be everybody's."""
+
+
+class LimitedCalls(Middleware):
+    """Refuses what a caller sends while as many calls of theirs are open as may.
+
+    Whose a call is follows from the token that it shows, or the session, whether or not that holds: nothing is looked
+    up for it but whose session it is. A call stays open until its reply was taken.
+
+    Args:
+        app: what is protected.
+        whose: the digest of the token that a session is of, by the session's name; None if there is no such session.
+    """
+
+    def __init__(self, app: ASGIApp, whose: Callable[[str], str | None]) -> None:
+        super().__init__(app)
+        self._whose = whose
+        self._open: Counter[str] = Counter()
+
+    async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse, or hand on and count."""
+        callers = self._callers(scope)
+        if any(self._open[each] >= _MOST_CALLS for each in callers):
+            refusal = described(
+                429, "too_many_open", f"{_MOST_CALLS} of your calls are open already", "wait for their replies"
+            )
+            refusal.headers["Retry-After"] = "1"
+            await refusal(scope, receive, send)
+            return
+        self._open.update(callers)
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._open.subtract(callers)
+            for each in callers:
+                if not self._open[each]:
+                    del self._open[each]
+
+    def _callers(self, scope: Scope) -> set[str]:
+        """Whose a call may be: digests of what it shows, however the header around it is written; none if nothing."""
+        found = set[str]()
+        for name, value in scope["headers"]:
+            text = value.decode("latin-1")
+            if name.lower() == b"authorization":
+                # Whatever spaces are around it: who reads it strips them, too.
+                found.update(map(digest_of, text.split()[-1:]))
+            elif name.lower() == b"cookie":
+                shown = filter(_SESSION.fullmatch, cookie_parser(text).values())
+                found.update(self._whose(each) or digest_of(each) for each in shown)
+        return found
