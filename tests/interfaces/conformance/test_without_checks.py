@@ -14,7 +14,7 @@ from discreet.errors import NotApproved
 from discreet.idempotency_key import check_key
 from discreet.interfaces.conformance import Finding, Verdict, answers, conform, noise, resources
 from discreet.interfaces.http import make_app
-from discreet.interfaces.http.console import visits
+from discreet.interfaces.http.console import forms
 from discreet.ledger import attempts, requests, transaction
 from discreet.ledger.row import Kind
 from discreet.mechanisms import parameters
@@ -184,8 +184,8 @@ GUARDS: dict[Callable[..., Any], list[str]] = {
     release_times.ReleaseTimes.step: ["bombs", "size"],
     release_times.check_memory: ["bombs"],
     transaction._admitted: ["races"],
-    visits.check_form: ["forged forms"],
-    visits.check_same_origin: ["forged forms"],
+    forms.check_form: ["forged forms"],
+    forms.check_same_origin: ["forged forms"],
     sessions.Sessions.resume: ["sessions"],
 }
 """By which families each is found."""

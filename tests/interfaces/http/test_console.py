@@ -9,7 +9,7 @@ from time import monotonic
 
 import pytest
 
-from discreet.interfaces.http.console import visits
+from discreet.interfaces.http.console import pages
 from discreet.service import Role, digest_of
 from discreet.service.sessions import _MOST
 from support.served import in_threads
@@ -285,7 +285,7 @@ def test_a_question_looks_like_what_it_is(running: Visited, monkeypatch: pytest.
     The wrong twin shows what others wrote as it is.
     """
     if is_twin:
-        monkeypatch.setattr(visits, "printable", str)
+        monkeypatch.setattr(pages, "printable", str)
     headers = {"Authorization": f"Bearer {running.tokens['poor']}"}
     asked = {"question": TURNED, "epsilon": "1/5", "purpose": "yearly"}
     made = browser(running).post("/v1/requests", json=asked, headers=headers).json()

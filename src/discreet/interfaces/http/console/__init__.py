@@ -13,8 +13,8 @@ from pathlib import Path
 from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
-from discreet.interfaces.http.console import account, answers, asking, visits
-from discreet.interfaces.http.console.visits import as_page
+from discreet.interfaces.http.console import account, answers, asking, sign_in
+from discreet.interfaces.http.console.problems import as_page
 
 __all__ = ["add_console", "as_page"]
 
@@ -27,6 +27,6 @@ def add_console(app: FastAPI, *, secure: bool) -> None:
         secure: whether browsers reach it by TLS, so that the session's cookie never travels without.
     """
     app.state.secure = secure
-    for part in (visits, account, asking, answers):
+    for part in (sign_in, account, asking, answers):
         app.include_router(part.ROUTES, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))

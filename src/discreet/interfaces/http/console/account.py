@@ -19,7 +19,10 @@ from discreet.errors import DiscreetError, InvalidArgument, LedgerCorrupt, Unaut
 from discreet.exact.rational import rational
 from discreet.interfaces.http.console.answers import HEIGHT, WIDTH, readable, steps
 from discreet.interfaces.http.console.asking import offered_in, questions_in, terms_of
-from discreet.interfaces.http.console.visits import Fields, Filled, Queried, Visit, Visiting, download, page, said, see
+from discreet.interfaces.http.console.forms import Fields, Filled, Queried
+from discreet.interfaces.http.console.pages import download, page, see
+from discreet.interfaces.http.console.problems import said
+from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.privacy import Budget
 from discreet.results import verify_certificate
 from discreet.service import ALL, Action, Issued, Role, check_allowed, role_of, share_of

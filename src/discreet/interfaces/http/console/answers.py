@@ -18,7 +18,9 @@ from fastapi import APIRouter, Response
 
 from discreet.errors import InvalidArgument, from_dict
 from discreet.interfaces.http.console.asking import CONFIDENCES, OFFERS
-from discreet.interfaces.http.console.visits import Visit, Visiting, download, number, page, said
+from discreet.interfaces.http.console.pages import download, number, page
+from discreet.interfaces.http.console.problems import said
+from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.results import Answer, cell_texts, to_csv, with_ends
 from discreet.service import Ticket, is_elsewhere
 

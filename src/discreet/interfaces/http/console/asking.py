@@ -14,7 +14,10 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from discreet.errors import DiscreetError, InvalidArgument, Unauthenticated
-from discreet.interfaces.http.console.visits import Fields, Filled, Queried, Visit, Visiting, page, said, see
+from discreet.interfaces.http.console.forms import Fields, Filled, Queried
+from discreet.interfaces.http.console.pages import page, see
+from discreet.interfaces.http.console.problems import said
+from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.results import Cost
 from discreet.service import Action, check_allowed, check_ceiling, fresh_name
 
