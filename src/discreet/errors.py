@@ -199,7 +199,19 @@ class EngineUnavailable(DiscreetError):
 
 
 class QueryError(DiscreetError):
-    """The question is refused at plan time; nothing was charged."""
+    """The question is refused at plan time; nothing was charged.
+
+    Attributes:
+        at: the offset of a character of the question, until its text is at hand to say the `place` instead.
+        called: what the question calls the function that the message begins with, until that is at hand; or nothing.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str = "", place: tuple[int, int] | None = None, at: int | None = None
+    ) -> None:
+        super().__init__(message, hint=hint, place=place)
+        self.at = at
+        self.called = ""
 
 
 class SqlSyntax(QueryError):

@@ -48,7 +48,7 @@ def test_the_older_clause_says_kappa() -> None:
     found = options("select with anonymization options(EPSILON = 2, Kappa = 3) count(*) from visits", "duckdb")
     assert (found.epsilon, found.max_groups_contributed) == (2, 3)
     assert options("SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) FROM people", "duckdb").epsilon is None
-    assert options("SELECT COUNT(*) FROM people", "duckdb").place is None
+    assert options("SELECT COUNT(*) FROM people", "duckdb").at is None
 
 
 def test_a_common_table_may_stand_before_it() -> None:

@@ -11,7 +11,6 @@ from discreet.query.sql import question
 from discreet.query.sql.dialect_semantics import SEMANTICS
 from discreet.query.sql.group_and_order import MOST_KEYS
 from discreet.query.sql.parsing import MOST_CHARACTERS, MOST_DEPTH, MOST_TOKENS
-from discreet.query.sql.scopes import place_at
 from support.asked import TABLES
 
 MOST_SECONDS = 5.0
@@ -109,15 +108,6 @@ def test_characters_that_are_none(character: str) -> None:
     with pytest.raises(SqlSyntax) as caught:
         question(f"SELECT COUNT(*) FROM people WHERE education = 'a{character}'", TABLES)
     assert caught.value.place == (1, 49)
-
-
-def test_places_count_lines_and_columns_from_one() -> None:
-    """The place is where the trouble begins."""
-    with pytest.raises(QueryError) as caught:
-        question("SELECT COUNT(*)\nFROM people\n  WHERE agee > 3", TABLES)
-    assert caught.value.place == (3, 9)
-    assert place_at("a\n\nb", 3) == (3, 1)
-    assert "line 3, column 9: " in str(caught.value)
 
 
 @pytest.mark.parametrize("dialect", ["nope", "", "duckdb; x", "DuckDB", "../x", "a" * 99])

@@ -149,7 +149,7 @@ def test_aggregates_read_no_more_than_their_arguments() -> None:
         for part in kind.arg_types.keys() - ARGUMENTS:
             node = kind(this=exp.column("age"), **{part: exp.column("age")})
             with pytest.raises(QueryError):
-                read(plain("", node, "duckdb"))
+                read(plain(node, "duckdb"))
 
 
 def test_arguments_too_many_never_become_flags() -> None:
@@ -157,7 +157,7 @@ def test_arguments_too_many_never_become_flags() -> None:
     for kind in SURFACE.values():
         for part in FLAGS.intersection(kind.arg_types):
             with pytest.raises(QueryError):
-                plain("", kind(**{part: exp.Literal.number(7)}), "duckdb")
+                plain(kind(**{part: exp.Literal.number(7)}), "duckdb")
 
 
 @pytest.mark.parametrize(

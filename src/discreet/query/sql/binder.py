@@ -19,9 +19,10 @@ from discreet.query.ir import call, cast, grouping, is_null, listed, literal, un
 from discreet.query.sql.aggregate_syntax import AggregateCall, aggregate_call, is_aggregate, is_margin
 from discreet.query.sql.conversions import as_condition
 from discreet.query.sql.group_and_order import margin
-from discreet.query.sql.refusals import refusal, unknown_part, worded
+from discreet.query.sql.places import offset_of
+from discreet.query.sql.refusals import refusal, said, unknown_part
 from discreet.query.sql.scalar_syntax import SCALAR_SYNTAX
-from discreet.query.sql.scopes import Names, Scope, is_unit, place_of
+from discreet.query.sql.scopes import Names, Scope, is_unit
 from discreet.tables import Kind
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ class RowBinder:
             if weight(expr, self._weights) > MOST_WEIGHT:
                 raise Unsupported("this expression is too large", hint="ask several smaller questions")
         except QueryError as error:
-            error.place = error.place or place_of(self.scope.text, node)
+            if error.at is None:
+                error.at = offset_of(node)
             return error
         finally:
             self._depth -= 1
@@ -104,8 +106,8 @@ class RowBinder:
         try:
             return syntax.build(node, self)
         except QueryError as error:
-            if error.place is None:
-                error.message = worded(error.message, node, self.scope.text)
+            if error.at is None:
+                error.called = error.called or said(node)
             raise
 
     def _column(self, node: exp.Column) -> ir.Expr:

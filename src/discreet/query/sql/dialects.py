@@ -13,8 +13,8 @@ from discreet.errors import Unsupported
 from discreet.query.sql.calendars import CALENDAR
 from discreet.query.sql.dialect_functions import FUNCTIONS
 from discreet.query.sql.dialect_semantics import MEANING, DialectSemantics, Node, Rule, semantics_of, undivided
+from discreet.query.sql.places import placed
 from discreet.query.sql.refusals import DROPPED, FLAGS, SAID, said, too_many, unknown_part
-from discreet.query.sql.scopes import placed
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -71,7 +71,7 @@ READ: Mapping[str, frozenset[str]] = {name: frozenset(parts.split()) for name, p
 """The parts of nodes in whose place rules put others: what a rule doesn't read can't be passed over."""
 
 
-def plain(text: str, tree: exp.Expression, dialect: str) -> exp.Expression:
+def plain(tree: exp.Expression, dialect: str) -> exp.Expression:
     """The tree in words that mean the same in every dialect; it may be changed in place.
 
     Raises:
@@ -83,7 +83,7 @@ def plain(text: str, tree: exp.Expression, dialect: str) -> exp.Expression:
     for node in reversed(nodes):
         name = type(node).__name__
         node.meta[MEANING] = dialect
-        with placed(text, node):
+        with placed(node):
             _check_flags(node)
             rule = RULES.get(name)
             new = None if rule is None else rule(node, semantics)

@@ -22,8 +22,9 @@ from discreet.query.sql.aggregate_syntax import is_margin
 from discreet.query.sql.binder import RowBinder, makes_groups
 from discreet.query.sql.from_clause import condition
 from discreet.query.sql.group_and_order import count_of, margin, order_of
+from discreet.query.sql.places import offset_of
 from discreet.query.sql.question_text import spelled
-from discreet.query.sql.scopes import Facts, Names, Scope, check_alias, column_meant, meant, place_of
+from discreet.query.sql.scopes import Facts, Names, Scope, check_alias, column_meant, meant
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -98,7 +99,7 @@ def _with(select: exp.Select, common: list[exp.Expression]) -> exp.Select:
     return inner
 
 
-def over(text: str, select: exp.Select, question: ir.Question) -> ir.Question:
+def over(select: exp.Select, question: ir.Question) -> ir.Question:
     """The question with what a SELECT above it does.
 
     Raises:
@@ -109,11 +110,11 @@ def over(text: str, select: exp.Select, question: ir.Question) -> ir.Question:
         raise Unsupported(
             "what LIMIT has left can't be filtered, ordered or limited again",
             hint="put LIMIT on the outermost SELECT",
-            place=place_of(text, select),
+            at=offset_of(select),
         )
     source: Any = select.args["from_"].this
-    bind = _Binder(text, _columns(source, question), source.alias_or_name)
-    outputs = tuple(_outputs(text, select, bind))
+    bind = _Binder(_columns(source, question), source.alias_or_name)
+    outputs = tuple(_outputs(select, bind))
     where = select.args.get("where")
     having = question.having
     if where is not None:
@@ -121,7 +122,7 @@ def over(text: str, select: exp.Select, question: ir.Question) -> ir.Question:
         having = predicate if having is None else call("and", having, predicate)
     aliases = {each.alias.casefold() for each in select.expressions if type(each).__name__ == "Alias"}
     bind = bind.naming({output.name.casefold(): output.expr for output in outputs if output.name.casefold() in aliases})
-    order = order_of(text, select.args.get("order"), bind, outputs)
+    order = order_of(select.args.get("order"), bind, outputs)
     for expr in (*(output.expr for output in outputs), *(each.expr for each in order), *([having] if having else [])):
         _check_depth(expr)
     return replace(
@@ -129,8 +130,8 @@ def over(text: str, select: exp.Select, question: ir.Question) -> ir.Question:
         outputs=outputs,
         having=having,
         order=order or question.order,
-        limit=count_of(text, "limit", select.args.get("limit")) if not cut else question.limit,
-        offset=count_of(text, "offset", select.args.get("offset")) or 0 if not cut else question.offset,
+        limit=count_of("limit", select.args.get("limit")) if not cut else question.limit,
+        offset=count_of("offset", select.args.get("offset")) or 0 if not cut else question.offset,
     )
 
 
@@ -145,22 +146,20 @@ def _columns(source: exp.Expression, question: ir.Question) -> dict[str, ir.Outp
     return {name.casefold(): ir.Output(name=name, expr=output.expr) for name, output in pairs}
 
 
-def _outputs(text: str, select: exp.Select, bind: _Binder) -> Iterator[ir.Output]:
+def _outputs(select: exp.Select, bind: _Binder) -> Iterator[ir.Output]:
     """The columns of a SELECT, with * laid out."""
     names = Names()
     for node in select.expressions:
         if type(node).__name__ == "Star" or (type(node).__name__ == "Column" and type(node.this).__name__ == "Star"):
             star = node if type(node).__name__ == "Star" else node.this
             if any(star.args.values()):
-                raise Unsupported(
-                    "nothing can stand beside * here", hint="name the columns", place=place_of(text, node)
-                )
+                raise Unsupported("nothing can stand beside * here", hint="name the columns", at=offset_of(node))
             bind.check_table(node)
             for output in bind.columns.values():
                 yield ir.Output(name=names.take(output.name), expr=output.expr)
             continue
         inner = node.unalias()
-        check_alias(text, node.args.get("alias") if inner is not node else None)
+        check_alias(node.args.get("alias") if inner is not node else None)
         name = node.alias if inner is not node else bind.name_of(inner)
         yield ir.Output(name=names.take(name), expr=bind(inner))
 
@@ -169,24 +168,23 @@ class _Binder(RowBinder):
     """Binds expressions over the columns that a question releases."""
 
     def __init__(
-        self, text: str, columns: Mapping[str, ir.Output], called: str, aliases: Mapping[str, ir.Expr] | None = None
+        self, columns: Mapping[str, ir.Output], called: str, aliases: Mapping[str, ir.Expr] | None = None
     ) -> None:
         """Bind over these.
 
         Args:
-            text: of the question.
             columns: by name in lower case.
             called: the name before the dot.
             aliases: further names, in lower case, that come before the columns.
         """
-        super().__init__(Scope(text, Facts(), ()), "a SELECT that works on released numbers")
+        super().__init__(Scope(Facts(), ()), "a SELECT that works on released numbers")
         self.columns = columns
         self._called = called
         self._aliases = aliases or {}
 
     def naming(self, aliases: Mapping[str, ir.Expr]) -> _Binder:
         """The same, with further names."""
-        return _Binder(self.scope.text, self.columns, self._called, aliases)
+        return _Binder(self.columns, self._called, aliases)
 
     def name_of(self, node: exp.Expression) -> str:
         """What a column without an alias is called."""
@@ -204,7 +202,7 @@ class _Binder(RowBinder):
             raise UnknownTable(
                 f"no table here is called {table.name!r}",
                 hint=meant(table.name, [self._called] if self._called else []),
-                place=place_of(self.scope.text, node),
+                at=offset_of(node),
             )
 
     def _bound(self, node: exp.Expression) -> ir.Expr:

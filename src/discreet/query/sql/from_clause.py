@@ -11,6 +11,7 @@ from discreet.query.ir import call, column_type, conjunction, conjuncts, narrowe
 from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.conversions import as_condition
 from discreet.query.sql.joins import Rows, SemiJoins, gathered, looks_inside, one_sided, parts_of_and
+from discreet.query.sql.places import offset_of, placed
 from discreet.query.sql.refusals import refused_table_part
 from discreet.query.sql.scopes import (
     Common,
@@ -25,8 +26,6 @@ from discreet.query.sql.scopes import (
     in_sql,
     meant,
     note_columns,
-    place_of,
-    placed,
     renamed,
     schema_of,
 )
@@ -64,7 +63,7 @@ class _From:
             raise Unsupported("a question needs a table to ask", hint="SELECT … FROM a table")
         self._groups.append([self._rows(first.this)])
         for join in self._select.args.get("joins") or ():
-            with placed(self._context.text, join):
+            with placed(join):
                 self._join(join)
         plain, nested = self._split_where()
         binder = RowBinder(self._scope(self._parts), "WHERE")
@@ -79,7 +78,7 @@ class _From:
         relation = _filtered(joined.relation, left) if left else joined.relation
         nest = SemiJoins(self._context, self._common, scope, source_of)
         for node in nested:
-            with placed(self._context.text, node):
+            with placed(node):
                 relation = nest(node, relation)
         return Source(relation, scope, tuple(each for each in self._conditions if each not in own))
 
@@ -95,7 +94,7 @@ class _From:
         twice = next((item.called for n, item in enumerate(items) if item.called.casefold() in called[:n]), None)
         if twice is not None:
             raise UnknownTable(f"two tables here are called {twice!r}", hint="give one of them an alias")
-        return Scope(self._context.text, self._context.facts, items, self._outer)
+        return Scope(self._context.facts, items, self._outer)
 
     def _is_own(self, each: ir.Expr) -> bool:
         """Whether a condition needs nothing of the SELECT around this one."""
@@ -106,7 +105,7 @@ class _From:
 
     def _rows(self, node: exp.Expression) -> Rows:
         """What one item of FROM means."""
-        with placed(self._context.text, node):
+        with placed(node):
             match type(node).__name__:
                 case "Table":
                     return self._table(cast("exp.Table", node))
@@ -144,7 +143,7 @@ class _From:
     def _scan(self, node: exp.Table, table: Table) -> Rows:
         """A table's own rows."""
         alias = node.args.get("alias")
-        check_alias(self._context.text, None if alias is None else alias.this)
+        check_alias(None if alias is None else alias.this)
         if alias is not None and alias.args.get("columns"):
             raise Unsupported("columns of a table keep their names", hint="leave the list of names out")
         name = self._context.aliases.take(table.name)
@@ -152,12 +151,11 @@ class _From:
         self._context.count(scan)
         note_columns(self._context, scan)
         held = {each.name.casefold(): ir.Column(name, each.name, column_type(each)) for each in table.columns}
-        place, qualified = place_of(self._context.text, node), schema_of(node)
+        qualified = schema_of(node)
         plain = not node.alias or node.alias.casefold() == node.name.casefold()
         called = node.alias or (node.name if qualified else table.name)
-        return Rows(
-            scan, (Item(called, held, place=place, schema=(qualified or self._context.schema) if plain else None),)
-        )
+        schema = (qualified or self._context.schema) if plain else None
+        return Rows(scan, (Item(called, held, at=offset_of(node), schema=schema),))
 
     def _used(self, shared: CommonTable) -> Derived:
         """What WITH names; every use but the first under an alias of its own."""
@@ -177,10 +175,10 @@ class _From:
     def _item(self, node: exp.Expression, called: str, derived: Derived) -> Rows:
         """A subquery's rows under its name."""
         alias = node.args.get("alias")
-        check_alias(self._context.text, None if alias is None else alias.this)
+        check_alias(None if alias is None else alias.this)
         names = () if alias is None else tuple(each.name for each in alias.args.get("columns") or ())
         held = {name.casefold(): column for name, column in renamed(derived.columns, names)}
-        return Rows(derived.relation, (Item(called, held, place=place_of(self._context.text, node)),))
+        return Rows(derived.relation, (Item(called, held, at=offset_of(node)),))
 
     def _join(self, join: exp.Join) -> None:
         """One JOIN, or what follows a comma."""
@@ -262,7 +260,7 @@ def condition(clause: str, node: exp.Expression, bind: RowBinder) -> ir.Expr:
         TypeMismatch: it isn't one; with the place.
     """
     predicate = bind(node)
-    with placed(bind.scope.text, node):
+    with placed(node):
         return as_condition(clause, node, predicate)
 
 

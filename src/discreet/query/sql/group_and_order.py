@@ -18,7 +18,8 @@ from discreet.query import ir
 from discreet.query.ir import MOST_GROUPING_SETS, listed, public_values
 from discreet.query.sql.aggregate_syntax import MARGINS
 from discreet.query.sql.conversions import Bind
-from discreet.query.sql.scopes import Facts, place_of
+from discreet.query.sql.places import offset_of
+from discreet.query.sql.scopes import Facts
 from discreet.tables import Kind
 
 if TYPE_CHECKING:
@@ -136,11 +137,10 @@ def _check(sets: int) -> None:
 # ── Keys ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def checked_key(text: str, node: exp.Expression, bound: ir.Expr) -> ir.Expr:
+def checked_key(node: exp.Expression, bound: ir.Expr) -> ir.Expr:
     """A grouping expression as groups are made of it.
 
     Args:
-        text: the question.
         node: of the key.
         bound: the expression it means.
 
@@ -151,9 +151,9 @@ def checked_key(text: str, node: exp.Expression, bound: ir.Expr) -> ir.Expr:
     key = _stepped(bound)
     if key.type.kind in _FINE:
         hint = "FLOOR or CAST AS INTEGER" if key.type.kind is Kind.REAL else "DATE_TRUNC('day', …) or EXTRACT(hour …)"
-        raise TypeMismatch(f"a {key.type.kind} value makes no group", hint=f"{hint} does", place=place_of(text, node))
+        raise TypeMismatch(f"a {key.type.kind} value makes no group", hint=f"{hint} does", at=offset_of(node))
     if not any(True for _ in ir.columns_in(key)):
-        raise Unsupported("a constant makes no groups", hint="leave it out", place=place_of(text, node))
+        raise Unsupported("a constant makes no groups", hint="leave it out", at=offset_of(node))
     return key
 
 
@@ -238,7 +238,7 @@ _FAR = Fraction(2**16)
 # ── ORDER BY and LIMIT ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def position_of(text: str, node: exp.Expression, clause: str, columns: int) -> int | None:
+def position_of(node: exp.Expression, clause: str, columns: int) -> int | None:
     """Which of the answer's columns a number means, counted from 0; None if the node isn't a number.
 
     Raises:
@@ -248,14 +248,11 @@ def position_of(text: str, node: exp.Expression, clause: str, columns: int) -> i
         return None
     position = int(node.name) if node.name.isdigit() and len(node.name) < 10 else 0  # noqa: PLR2004 — no more columns than that
     if not 1 <= position <= columns:
-        raise UnknownColumn(
-            f"{clause} {node.name[:20]}: the answer has columns 1 to {columns}", place=place_of(text, node)
-        )
+        raise UnknownColumn(f"{clause} {node.name[:20]}: the answer has columns 1 to {columns}", at=offset_of(node))
     return position - 1
 
 
 def order_of(
-    text: str,
     order: exp.Expression | None,
     bind: Callable[[exp.Expression], ir.Expr],
     outputs: Sequence[ir.Output],
@@ -270,22 +267,20 @@ def order_of(
         return ()
     if order.args.get("siblings") or order.args.get("this"):
         raise Unsupported("ORDER SIBLINGS isn't offered", hint="leave it out")
-    return tuple(_term(text, term, bind, outputs) for term in order.expressions)
+    return tuple(_term(term, bind, outputs) for term in order.expressions)
 
 
-def _term(
-    text: str, term: exp.Expression, bind: Callable[[exp.Expression], ir.Expr], outputs: Sequence[ir.Output]
-) -> ir.Order:
+def _term(term: exp.Expression, bind: Callable[[exp.Expression], ir.Expr], outputs: Sequence[ir.Output]) -> ir.Order:
     """One term of ORDER BY."""
     if term.args.get("with_fill") or type(term).__name__ != "Ordered":
-        raise Unsupported("WITH FILL isn't offered", hint="leave it out", place=place_of(text, term))
+        raise Unsupported("WITH FILL isn't offered", hint="leave it out", at=offset_of(term))
     node = cast("exp.Expression", term.this)
-    position = position_of(text, node, "ORDER BY", len(outputs))
+    position = position_of(node, "ORDER BY", len(outputs))
     expr = bind(node) if position is None else outputs[position].expr
     return ir.Order(expr=expr, descending=bool(term.args.get("desc")), nulls_first=bool(term.args.get("nulls_first")))
 
 
-def count_of(text: str, part: str, clause: Any) -> int | None:  # noqa: ANN401 — a part of a node, or none
+def count_of(part: str, clause: Any) -> int | None:  # noqa: ANN401 — a part of a node, or none
     """The number after LIMIT or OFFSET; None without one.
 
     Raises:
@@ -297,7 +292,7 @@ def count_of(text: str, part: str, clause: Any) -> int | None:  # noqa: ANN401 �
     digits = node.name if type(node).__name__ == "Literal" and not node.args.get("is_string") else ""
     if extra - {"expression"} or not digits.isdigit() or len(digits) > 18:  # noqa: PLR2004 — 64 bits
         called = "TOP" if clause.meta.get("top") else part.upper()
-        raise Unsupported(f"{called} takes a whole number", place=place_of(text, clause))
+        raise Unsupported(f"{called} takes a whole number", at=offset_of(clause))
     return int(digits)
 
 

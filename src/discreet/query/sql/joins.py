@@ -90,7 +90,7 @@ def one_sided(  # noqa: PLR0913 — a join has this many parts
         raise Unsupported(
             f"the conditions of this {word} name columns of neither of its sides",
             hint="say in WHERE what isn't about these two",
-            place=right.items[0].place,
+            at=right.items[0].at,
         )
     if right.is_private and not left.is_private:
         raise Unsupported(
@@ -189,7 +189,7 @@ def _check_single(left: Rows, right: Rows, conditions: Collection[ir.Expr], fact
     raise Unsupported(
         f"each row of {left.called!r} is a unit of its own, and may have several partners in {right.called!r}",
         hint="join a column that the public table declares as unique",
-        place=right.items[0].place,
+        at=right.items[0].at,
     )
 
 
@@ -215,7 +215,7 @@ def _optional(item: Item, facts: Facts) -> Item:
         name: ir.Column(column.table, column.name, replace(column.type, nullable=True, hidden=False))
         for name, column in item.columns.items()
     }
-    return Item(item.called, optional, item.merged, item.place, item.schema)
+    return Item(item.called, optional, item.merged, item.at, item.schema)
 
 
 def _unconnected(left: Rows, right: Rows) -> Unsupported:
@@ -225,7 +225,7 @@ def _unconnected(left: Rows, right: Rows) -> Unsupported:
     return Unsupported(
         f"nothing says which rows of {right.called!r} belong to a row of {left.called!r}",
         hint="join them on a column: JOIN … ON a.x = b.y",
-        place=right.items[0].place,
+        at=right.items[0].at,
     )
 
 
@@ -235,7 +235,7 @@ def _apart(left: Rows, right: Rows) -> Unsupported:
         f"private tables meet along the unit, and this doesn't say that rows of {left.called!r} and "
         f"{right.called!r} belong to the same one",
         hint="join on the unit's id, or on a declared link",
-        place=right.items[0].place,
+        at=right.items[0].at,
     )
 
 

@@ -19,7 +19,7 @@ from discreet.errors import QueryError, SqlSyntax, TypeMismatch, UnknownColumn, 
 from discreet.privacy import Unit
 from discreet.query import ir
 from discreet.query.ir import numeral, public_values
-from discreet.query.sql.scopes import Place, Scope, is_unit, meant, place_at
+from discreet.query.sql.scopes import Scope, is_unit, meant
 
 if TYPE_CHECKING:
     from sqlglot.tokenizer_core import Token
@@ -65,7 +65,7 @@ class Options:
         max_rows_contributed: how many rows of a unit count, in all groups together.
         group_selection_strategy: how groups are to be found.
         privacy_unit_column: the column that is taken for the unit's id, with its table's name before it if it is given.
-        place: where the clause begins.
+        at: the offset at which the clause begins; None without one.
     """
 
     epsilon: Fraction | None = None
@@ -75,10 +75,10 @@ class Options:
     max_rows_contributed: int | None = None
     group_selection_strategy: Strategy | None = None
     privacy_unit_column: tuple[str, ...] | None = None
-    place: Place | None = None
+    at: int | None = None
 
 
-def take_options(text: str, tokens: Tokens) -> tuple[Options, list[Token]]:
+def take_options(tokens: Tokens) -> tuple[Options, list[Token]]:
     """The options of a question, and its tokens without the clause that says them.
 
     Raises:
@@ -86,7 +86,7 @@ def take_options(text: str, tokens: Tokens) -> tuple[Options, list[Token]]:
         TypeMismatch: an option has a value that it doesn't take.
         Unsupported: an option that isn't known, two that exclude each other, or a clause that isn't the question's own.
     """
-    found = list(_clauses(text, tokens))
+    found = list(_clauses(tokens))
     if not found:
         return Options(), list(tokens)
     start, depth = found[0]
@@ -94,13 +94,13 @@ def take_options(text: str, tokens: Tokens) -> tuple[Options, list[Token]]:
         raise Unsupported(
             "a question is protected as a whole, not in one of its subqueries",
             hint="write the clause once, after the question's own SELECT",
-            place=place_at(text, tokens[found[-1][0]].start),
+            at=tokens[found[-1][0]].start,
         )
-    clause = _Clause(text, tokens, start)
+    clause = _Clause(tokens, start)
     return clause.options(), [*tokens[: start + 1], *tokens[clause.end :]]
 
 
-def _clauses(text: str, tokens: Tokens) -> Iterator[tuple[int, int]]:
+def _clauses(tokens: Tokens) -> Iterator[tuple[int, int]]:
     """Each SELECT that is followed by WITH: where, and how many parentheses deep."""
     depth = 0
     for at, token in enumerate(tokens):
@@ -111,7 +111,7 @@ def _clauses(text: str, tokens: Tokens) -> Iterator[tuple[int, int]]:
             if word.text.upper() not in _CLAUSES or _is_quoted(word):
                 raise SqlSyntax(
                     f"DIFFERENTIAL_PRIVACY was expected after SELECT WITH, not {word.text[:40]!r}",
-                    place=place_at(text, word.start),
+                    at=word.start,
                 )
             yield at, depth
 
@@ -119,11 +119,10 @@ def _clauses(text: str, tokens: Tokens) -> Iterator[tuple[int, int]]:
 class _Clause:
     """One clause being read: `end` is where the tokens go on after it."""
 
-    def __init__(self, text: str, tokens: Tokens, start: int) -> None:
-        self._text = text
+    def __init__(self, tokens: Tokens, start: int) -> None:
         self._tokens = tokens
         self._old = tokens[start + 2].text.upper() == "ANONYMIZATION"
-        self._place = place_at(text, tokens[start + 1].start)
+        self._start = tokens[start + 1].start
         self.end = start + 3
 
     def options(self) -> Options:
@@ -139,10 +138,10 @@ class _Clause:
             while not self._at(")"):
                 if values:
                     self._next(",")
-                place = self._here()
+                at = self._here()
                 name = self._name()
                 if name in values:
-                    raise SqlSyntax(f"option {name} is given twice", hint="say it once", place=place)
+                    raise SqlSyntax(f"option {name} is given twice", hint="say it once", at=at)
                 self._next("=")
                 values[name] = self._value(name)
             self._next(")")
@@ -150,17 +149,17 @@ class _Clause:
             raise Unsupported(
                 "at most one of max_groups_contributed and max_rows_contributed may be given",
                 hint="the first bounds the groups of a unit, the second its rows over all groups",
-                place=self._place,
+                at=self._start,
             )
-        return Options(**values, place=self._place)  # type: ignore[arg-type]  # `_value` read each as its name says
+        return Options(**values, at=self._start)  # type: ignore[arg-type]  # `_value` read each as its name says
 
     def _name(self) -> str:
         """The name of an option."""
-        place, word = self._here(), self._word()
+        at, word = self._here(), self._word()
         name = word.text.casefold()
         known = ("epsilon", "delta", "kappa") if self._old else _NAMES
         if _is_quoted(word) or name not in known:
-            raise Unsupported(f"unknown option {word.text[:40]!r}", hint=meant(name, known), place=place)
+            raise Unsupported(f"unknown option {word.text[:40]!r}", hint=meant(name, known), at=at)
         return "max_groups_contributed" if name == "kappa" else name
 
     def _value(self, name: str) -> object:
@@ -182,7 +181,7 @@ class _Clause:
 
     def _number(self, name: str, expected: str, is_right: _Test) -> Fraction:
         """A number, exactly as it is written."""
-        place, sign = self._here(), 1
+        at, sign = self._here(), 1
         if self._at("-"):
             self._next("-")
             sign = -1
@@ -190,47 +189,47 @@ class _Clause:
         if token.text == "." and self.end < len(self._tokens) and self._tokens[self.end].start == token.end + 1:
             point, token = token, self._word()  # .01, which the parser takes for a point and a number
         if token.token_type.name != "NUMBER" or (point is not None and not token.text[:1].isdigit()):
-            raise self._wrong(name, expected, token, place)
+            raise self._wrong(name, expected, token, at)
         written = token.text if point is None else f"0.{token.text}"
         try:
             value = sign * Fraction(str(numeral(written).value))
         except QueryError as error:
-            error.place = place
+            error.at = at
             raise
         if not is_right(value):
-            raise self._wrong(name, expected, token, place, sign="-" if sign < 0 else "")
+            raise self._wrong(name, expected, token, at, sign="-" if sign < 0 else "")
         return value
 
     def _strategy(self) -> Strategy:
         """How groups are to be found."""
-        place, token = self._here(), self._word()
+        at, token = self._here(), self._word()
         if token.text.upper() not in Strategy.__members__ or token.token_type.name == "STRING":
-            raise self._wrong("group_selection_strategy", " or ".join(Strategy), token, place)
+            raise self._wrong("group_selection_strategy", " or ".join(Strategy), token, at)
         return Strategy[token.text.upper()]
 
     def _path(self) -> tuple[str, ...]:
         """The name of a column, perhaps with its table's."""
-        place, path = self._here(), list[str]()
+        at, path = self._here(), list[str]()
         while not path or self._at("."):
             if path:
                 self._next(".")
             token = self._word()
             if token.token_type.name in {"STRING", "NUMBER"}:
-                raise self._wrong("privacy_unit_column", "the name of a column", token, place)
+                raise self._wrong("privacy_unit_column", "the name of a column", token, at)
             path.append(token.text)
         return tuple(path)
 
-    def _wrong(self, name: str, expected: str, token: Token, place: Place | None, *, sign: str = "") -> TypeMismatch:
+    def _wrong(self, name: str, expected: str, token: Token, at: int | None, *, sign: str = "") -> TypeMismatch:
         """The error for a value that an option doesn't take."""
         is_text = token.token_type.name == "STRING"
         got = f"the text {token.text[:40]!r}" if is_text else f"{sign}{token.text[:40]}"
-        return TypeMismatch(f"option {name} takes {expected}, not {got}", place=place)
+        return TypeMismatch(f"option {name} takes {expected}, not {got}", at=at)
 
     # ── Tokens ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _here(self) -> Place | None:
+    def _here(self) -> int | None:
         """Where the next token stands."""
-        return place_at(self._text, self._tokens[self.end].start) if self.end < len(self._tokens) else None
+        return self._tokens[self.end].start if self.end < len(self._tokens) else None
 
     def _at(self, text: str) -> bool:
         """Whether the next token is this word or sign."""
@@ -244,7 +243,7 @@ class _Clause:
             raise SqlSyntax(
                 f"{text} was expected here, not {got!r}",
                 hint="OPTIONS(epsilon = 1, delta = 1e-6)",
-                place=self._here() or self._place,
+                at=self._here() or self._start,
             )
         self.end += 1
 
@@ -254,7 +253,7 @@ class _Clause:
         is_word = token is not None and (_is_quoted(token) or token.text[:1].isalnum() or token.text[:1] in {"_", "."})
         if token is None or not is_word:
             got = "the end" if token is None else repr(token.text[:40])
-            raise SqlSyntax(f"a name or a value was expected here, not {got}", place=self._here() or self._place)
+            raise SqlSyntax(f"a name or a value was expected here, not {got}", at=self._here() or self._start)
         self.end += 1
         return token
 
@@ -283,7 +282,7 @@ def check_unit_column(options: Options, scope: Scope, unit: Unit) -> None:
                 hint="leave privacy_unit_column out",
             )
     except QueryError as error:
-        error.place = options.place
+        error.at = options.at
         raise
 
 
@@ -300,7 +299,7 @@ def check_strategy(options: Options, question: ir.Question) -> None:
             raise Unsupported(
                 f"PUBLIC_GROUPS are asked for, and the values of {name!r} aren't public",
                 hint=f"declare them as keys, say which in WHERE {name} IN (…), or take LAPLACE_THRESHOLD with a delta",
-                place=options.place,
+                at=options.at,
             )
 
 
@@ -320,7 +319,7 @@ def check_averages(options: Options, question: ir.Question) -> None:
         "under this clause AVG is the average of each unit's own average, and here it is over rows",
         hint="average each unit's rows in a subquery, grouped by the unit's id and the same keys, then average these; "
         "or leave the clause out, and offer epsilon beside the question",
-        place=options.place,
+        at=options.at,
     )
 
 

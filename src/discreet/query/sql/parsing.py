@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import InvalidArgument, NotOneSelect, QueryError, SqlSyntax, Unsupported
 from discreet.query.sql.dialects import plain
 from discreet.query.sql.options_clause import Options, take_options
+from discreet.query.sql.places import in_text, offset_of
 from discreet.query.sql.question_text import FAULTS, with_named_arguments
 from discreet.query.sql.refusals import DROPPED, SAID
-from discreet.query.sql.scopes import place_at, place_of
 from discreet.query.sql.time_syntax import ALONE
 from discreet.query.sql.unread_text import SPAN, STANDS_AT, check_comments, unread
 
@@ -85,15 +85,16 @@ def parse(text: str, dialect: str) -> Statement:
         InvalidArgument: there is no such dialect.
     """
     grammar = _grammar(dialect)
-    tokens = _tokens(text, grammar)
-    check_comments(text, tokens, dialect)
-    options, tokens = _with_options(text, _one_statement(text, tokens))
-    if any(token.token_type.name == "FARROW" for token in tokens):
-        tokens = with_named_arguments(text, tokens)
-    _check_nesting(text, tokens)
-    tree = _tree(text, tokens, grammar)
-    left = unread(text, tokens, tree, grammar)
-    return Statement(_select(text, plain(text, tree, dialect)), options, left)
+    with in_text(text):
+        tokens = _tokens(text, grammar)
+        check_comments(text, tokens, dialect)
+        options, tokens = _with_options(_one_statement(tokens))
+        if any(token.token_type.name == "FARROW" for token in tokens):
+            tokens = with_named_arguments(tokens)
+        _check_nesting(tokens)
+        tree = _tree(text, tokens, grammar)
+        left = unread(tokens, tree, grammar)
+        return Statement(_select(plain(tree, dialect)), options, left)
 
 
 def options(text: str, dialect: str) -> Options:
@@ -103,13 +104,15 @@ def options(text: str, dialect: str) -> Options:
         QueryError: as `parse`, as far as it is read.
         InvalidArgument: there is no such dialect.
     """
-    return _with_options(text, _one_statement(text, _tokens(text, _grammar(dialect))))[0]
+    grammar = _grammar(dialect)
+    with in_text(text):
+        return _with_options(_one_statement(_tokens(text, grammar)))[0]
 
 
-def _with_options(text: str, tokens: list[Token]) -> tuple[Options, list[Token]]:
+def _with_options(tokens: list[Token]) -> tuple[Options, list[Token]]:
     """What SELECT WITH … says, and the tokens without it."""
     names = [token.token_type.name for token in tokens]
-    return take_options(text, tokens) if ("SELECT", "WITH") in pairwise(names) else (Options(), tokens)
+    return take_options(tokens) if ("SELECT", "WITH") in pairwise(names) else (Options(), tokens)
 
 
 @lru_cache(maxsize=32)
@@ -214,27 +217,27 @@ def _tokens(text: str, grammar: Dialect) -> list[Token]:
         raise Unsupported(f"a question has at most {MOST_CHARACTERS:,} characters, not {len(text):,}")
     odd = re.search(r"[\x00\ud800-\udfff]", text)
     if odd:
-        raise SqlSyntax("this character can't be part of a text", place=place_at(text, odd.start()))
+        raise SqlSyntax("this character can't be part of a text", at=odd.start())
     from sqlglot.errors import SqlglotError
 
     try:
         tokens: list[Token] = grammar.tokenize(text)
     except (SqlglotError, *FAULTS) as error:
-        raise _token_error(text, str(error.__cause__ or error)) from None
+        raise _token_error(str(error.__cause__ or error)) from None
     if len(tokens) > MOST_TOKENS:
         raise Unsupported(f"a question has at most {MOST_TOKENS:,} words and signs, not {len(tokens):,}")
     return tokens
 
 
-def _token_error(text: str, message: str) -> SqlSyntax:
+def _token_error(message: str) -> SqlSyntax:
     """What the tokenizer says of a quotation or comment without an end."""
     found = re.search(r"Missing (\S+) from \d+:(\d+)", message)
     if found is None:
         return SqlSyntax("this isn't SQL")
-    return SqlSyntax(f"what begins here has no end: {found[1]} is missing", place=place_at(text, int(found[2])))
+    return SqlSyntax(f"what begins here has no end: {found[1]} is missing", at=int(found[2]))
 
 
-def _one_statement(text: str, tokens: list[Token]) -> list[Token]:
+def _one_statement(tokens: list[Token]) -> list[Token]:
     """The tokens of the only statement, without its semicolon."""
     ends = [n for n, token in enumerate(tokens) if token.token_type.name == "SEMICOLON"]
     bounds = zip([-1, *ends], [*ends, len(tokens)], strict=True)
@@ -242,29 +245,29 @@ def _one_statement(text: str, tokens: list[Token]) -> list[Token]:
     if not statements:
         raise SqlSyntax("the question is empty", hint="SELECT COUNT(*) FROM …")
     if len(statements) > 1:
-        second = place_at(text, statements[1][0].start)
-        raise NotOneSelect("one question is one statement; a second one begins here", place=second)
-    _check_beginning(text, statements[0][0])
-    _check_numbers(text, statements[0])
+        second = statements[1][0].start
+        raise NotOneSelect("one question is one statement; a second one begins here", at=second)
+    _check_beginning(statements[0][0])
+    _check_numbers(statements[0])
     return statements[0]
 
 
-def _check_beginning(text: str, first: Token) -> None:
+def _check_beginning(first: Token) -> None:
     """Refuse what doesn't begin like a SELECT, before the parser meets it."""
     if first.token_type.name in {"SELECT", "WITH", "L_PAREN", "FROM"}:
         return
-    word, place = first.text.upper(), place_at(text, first.start)
+    word, at = first.text.upper(), first.start
     if word == "EXPLAIN" and first.token_type.name != "IDENTIFIER":
         raise NotOneSelect(
-            "EXPLAIN isn't a question itself", hint="ask it, which costs nothing, or plan what follows", place=place
+            "EXPLAIN isn't a question itself", hint="ask it, which costs nothing, or plan what follows", at=at
         )
     hint = "a question begins with SELECT"
     if first.token_type.name in _WORDS and word not in {"EXPORT", "IMPORT", "VACUUM", "CHECKPOINT", "RESET", "CALL"}:
-        raise SqlSyntax(f"SELECT was expected, not {first.text[:40]!r}", hint=hint, place=place)
-    raise NotOneSelect(f"{word[:40]} isn't a question; tables here can only be asked", hint=hint, place=place)
+        raise SqlSyntax(f"SELECT was expected, not {first.text[:40]!r}", hint=hint, at=at)
+    raise NotOneSelect(f"{word[:40]} isn't a question; tables here can only be asked", hint=hint, at=at)
 
 
-def _check_numbers(text: str, tokens: list[Token]) -> None:
+def _check_numbers(tokens: list[Token]) -> None:
     """Refuse `0x1F` and `12abc`, which the parser would read as a number with an alias."""
     for token, following in pairwise(tokens):
         if (
@@ -272,12 +275,10 @@ def _check_numbers(text: str, tokens: list[Token]) -> None:
             and following.start == token.end + 1
             and following.token_type.name == "VAR"
         ):
-            raise SqlSyntax(
-                "a number runs into a word here", hint="put a space between", place=place_at(text, token.start)
-            )
+            raise SqlSyntax("a number runs into a word here", hint="put a space between", at=token.start)
 
 
-def _check_nesting(text: str, tokens: list[Token]) -> None:
+def _check_nesting(tokens: list[Token]) -> None:
     """Refuse what is nested too deeply to be worked through safely."""
     depth = prefixes = 0
     for token in tokens:
@@ -285,7 +286,7 @@ def _check_nesting(text: str, tokens: list[Token]) -> None:
         depth += (name in _OPEN) - (name in _CLOSE)
         prefixes = prefixes + 1 if name in _PREFIX else 0
         if depth > MOST_DEPTH or prefixes > MOST_DEPTH:
-            raise Unsupported(f"this is nested more than {MOST_DEPTH} deep", place=place_at(text, token.start))
+            raise Unsupported(f"this is nested more than {MOST_DEPTH} deep", at=token.start)
 
 
 def _tree(text: str, tokens: list[Token], grammar: Dialect) -> exp.Expression:
@@ -317,7 +318,7 @@ def _parse_error(text: str, errors: list[dict[str, Any]]) -> SqlSyntax:
     line, end = found.get("line"), found.get("col")
     place = None if not isinstance(line, int) or not isinstance(end, int) else (line, max(end - len(word) + 1, 1))
     if not word or place is None:
-        return SqlSyntax("the question breaks off", place=place_at(text, max(len(text.rstrip()) - 1, 0)))
+        return SqlSyntax("the question breaks off", at=max(len(text.rstrip()) - 1, 0))
     wanted = str(found.get("description") or "").removeprefix("Expecting ").strip()
     if len(wanted) == 1:
         return SqlSyntax(f"{wanted} is missing at {word[:40]!r}", place=place)
@@ -344,19 +345,17 @@ def _slip(before: str, word: str) -> str:
     return "if that is a name, put it in quotes" if word.upper() in Tokenizer.KEYWORDS and word.isalpha() else ""
 
 
-def _select(text: str, tree: exp.Expression) -> exp.Select:
+def _select(tree: exp.Expression) -> exp.Select:
     """The tree, if it is a plain SELECT."""
     from sqlglot import exp
 
     if isinstance(tree, exp.Select):
         return tree
-    place = place_of(text, tree)
+    at = offset_of(tree)
     if isinstance(tree, exp.SetOperation):
-        raise Unsupported(
-            "UNION, INTERSECT and EXCEPT aren't offered", hint="ask one question for each part", place=place
-        )
+        raise Unsupported("UNION, INTERSECT and EXCEPT aren't offered", hint="ask one question for each part", at=at)
     if isinstance(tree, exp.Subquery):
-        raise Unsupported("a question in parentheses isn't offered", hint="leave the parentheses out", place=place)
+        raise Unsupported("a question in parentheses isn't offered", hint="leave the parentheses out", at=at)
     if isinstance(tree, exp.Query):
-        raise Unsupported("a question is one SELECT", hint="SELECT … FROM a table", place=place)
-    raise NotOneSelect("this isn't a question; tables here can only be asked", hint="begin with SELECT", place=place)
+        raise Unsupported("a question is one SELECT", hint="SELECT … FROM a table", at=at)
+    raise NotOneSelect("this isn't a question; tables here can only be asked", hint="begin with SELECT", at=at)

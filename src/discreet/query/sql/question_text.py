@@ -23,7 +23,8 @@ from discreet.query import ir
 from discreet.query.ir import call, literal
 from discreet.query.sql.aggregate_syntax import is_aggregate
 from discreet.query.sql.conversions import Bind
-from discreet.query.sql.scopes import meant, place_at
+from discreet.query.sql.places import in_text
+from discreet.query.sql.scopes import meant
 from discreet.tables import Kind, Table
 
 if TYPE_CHECKING:
@@ -154,17 +155,23 @@ def explained(text: str) -> str | None:
     end = found.end()
     dp = _DP.match(text, end)
     end = dp.end() if dp else end
-    other = _OTHER.match(text, end)
-    if other is not None:
-        place = place_at(text, other.start(1))
-        if _ANALYSE.match(text, end):
-            raise Unsupported(
-                "EXPLAIN ANALYZE would run the question, and tell what only the data can tell",
-                hint="EXPLAIN says what the answer would cost and how accurate it would be",
-                place=place,
-            )
-        raise Unsupported("EXPLAIN takes (DP) or nothing", hint="EXPLAIN SELECT …", place=place)
+    with in_text(text):
+        _check_kind(text, end)
     return re.sub(r"[^\n]", " ", text[:end]) + text[end:]
+
+
+def _check_kind(text: str, end: int) -> None:
+    """Refuse kinds of EXPLAIN that other databases have; `end` is where the text goes on after the word."""
+    other = _OTHER.match(text, end)
+    if other is None:
+        return
+    if _ANALYSE.match(text, end):
+        raise Unsupported(
+            "EXPLAIN ANALYZE would run the question, and tell what only the data can tell",
+            hint="EXPLAIN says what the answer would cost and how accurate it would be",
+            at=other.start(1),
+        )
+    raise Unsupported("EXPLAIN takes (DP) or nothing", hint="EXPLAIN SELECT …", at=other.start(1))
 
 
 # ── Named arguments ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -180,7 +187,7 @@ PRIVATE = {name + _MARK: name for name in (PER_ROW, PER_GROUP)}
 _OPEN, _CLOSE = {"L_PAREN", "L_BRACKET", "L_BRACE"}, {"R_PAREN", "R_BRACKET", "R_BRACE"}
 
 
-def with_named_arguments(text: str, tokens: Sequence[Token]) -> list[Token]:
+def with_named_arguments(tokens: Sequence[Token]) -> list[Token]:
     """The tokens with each named argument made a function of the first argument beside it; all keep their places.
 
     Raises:
@@ -194,7 +201,7 @@ def with_named_arguments(text: str, tokens: Sequence[Token]) -> list[Token]:
         token, name = tokens[at], tokens[at].token_type.name
         following = tokens[at + 1].token_type.name if at + 1 < len(tokens) else ""
         if following == "FARROW":
-            at = _taken(text, tokens, at, done, calls)
+            at = _taken(tokens, at, done, calls)
             continue
         if name in _CLOSE and calls:
             calls.pop()
@@ -216,22 +223,21 @@ class _Call:
         self.wrapped = False
 
 
-def _taken(text: str, tokens: Sequence[Token], at: int, done: list[Token], calls: list[_Call]) -> int:
+def _taken(tokens: Sequence[Token], at: int, done: list[Token], calls: list[_Call]) -> int:
     """Make the named argument that begins here a function; where the tokens go on after it."""
     token = tokens[at]
-    place = place_at(text, token.start)
     name = token.text.casefold()
     if name not in PRIVATE.values() or token.token_type.name in {"STRING", "IDENTIFIER"}:
         hint = f"{meant(name, [PER_ROW])}; to compare, write >="
-        raise Unsupported(f"there is no argument called {token.text[:40]!r}", hint=hint, place=place)
+        raise Unsupported(f"there is no argument called {token.text[:40]!r}", hint=hint, at=token.start)
     if not calls or calls[-1].comma is None or done[-1].token_type.name != "COMMA":
-        raise SqlSyntax(f"{name} comes after what is aggregated", hint=f"SUM(x, {name} => (0, 100))", place=place)
+        raise SqlSyntax(f"{name} comes after what is aggregated", hint=f"SUM(x, {name} => (0, 100))", at=token.start)
     call = calls[-1]
     if call.wrapped:
-        raise SqlSyntax("contribution bounds are given twice", hint="say them once", place=place)
+        raise SqlSyntax("contribution bounds are given twice", hint="say them once", at=token.start)
     end, bounds = _bounds(tokens, at + 2)
     if bounds is None:
-        raise SqlSyntax(f"{name} takes two bounds", hint=f"{name} => (0, 100)", place=place)
+        raise SqlSyntax(f"{name} takes two bounds", hint=f"{name} => (0, 100)", at=token.start)
     comma = done.pop()
     behind = done[call.comma :]
     del done[call.comma :]

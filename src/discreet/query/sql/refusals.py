@@ -265,16 +265,15 @@ def said(node: exp.Expression) -> str:
     return ""
 
 
-def worded(message: str, node: exp.Expression, text: str) -> str:
+def worded(message: str, called: str, text: str) -> str:
     """A message that begins with the name of a function as the question calls it, if it calls it something else.
 
     Args:
-        message: about the node.
-        node: of a function, perhaps.
+        message: about a function, perhaps.
+        called: what the question calls that; nothing, if it isn't about one.
         text: the question.
     """
     found = _LABEL.match(message)
-    called = said(node)
     if found is None or not called or found[2] in text.upper():
         return message
     return f"{found[1]}{called}{message[found.end() :]}"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from discreet.errors import QueryError, SqlSyntax, TypeMismatch, UnknownColumn, UnknownTable, Unsupported
+from discreet.errors import SqlSyntax, TypeMismatch, UnknownColumn, UnknownTable, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
+from discreet.query.sql.places import offset_of
 from discreet.tables import Table
 
 if TYPE_CHECKING:
@@ -23,17 +23,15 @@ _KEYWORDS = {
     *("NOT", "OFFSET", "ON", "OR", "ORDER", "SELECT", "WHERE", "WITH"),
 }
 
-Place = tuple[int, int]
 
-
-def check_alias(text: str, alias: exp.Expression | None) -> None:
+def check_alias(alias: exp.Expression | None) -> None:
     """Refuse a keyword as an alias: `FROM people GROUP` lacks its BY.
 
     Raises:
         SqlSyntax: with the place.
     """
     if alias is not None and alias.name.upper() in _KEYWORDS and not alias.args.get("quoted"):
-        raise SqlSyntax(f"something is missing or wrong at {alias.name!r}", place=place_of(text, alias))
+        raise SqlSyntax(f"something is missing or wrong at {alias.name!r}", at=offset_of(alias))
 
 
 _TYPOGRAPHIC = set("‘’“”„«»")
@@ -116,22 +114,6 @@ class Names:
         self._numbers[folded] = number + 1
         self._numbers.setdefault(name.casefold(), 1)
         return name
-
-
-def place_at(text: str, offset: int) -> Place:
-    r"""The one-based line and column of a character.
-
-    Examples:
-        >>> place_at("SELECT\n  age", 9)
-        (2, 3)
-    """
-    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
-
-
-def place_of(text: str, *nodes: exp.Expression | None) -> Place | None:
-    """Where the leftmost part of the nodes stands that the parser kept a position for."""
-    starts = [part.meta["start"] for node in nodes if node is not None for part in node.walk() if "start" in part.meta]
-    return place_at(text, min(starts)) if starts else None
 
 
 UNIT = "the unit"
@@ -226,30 +208,28 @@ class Item:
         called: the name, as it is written.
         columns: by name in lower case, in order.
         merged: names that USING gives to the columns of an earlier item.
-        place: where it stands in the question.
+        at: the offset at which it stands in the question.
         schema: which columns may name before it; None for what is no declared table, or has an alias.
     """
 
     called: str
     columns: dict[str, ir.Column]
     merged: set[str] = field(default_factory=set)
-    place: Place | None = None
+    at: int | None = None
     schema: Schema | None = None
 
 
 class Scope:
     """What names mean in one SELECT."""
 
-    def __init__(self, text: str, facts: Facts, items: Iterable[Item], outer: Scope | None = None) -> None:
+    def __init__(self, facts: Facts, items: Iterable[Item], outer: Scope | None = None) -> None:
         """Names in these items, else in the outer scope.
 
         Args:
-            text: the question, for places.
             facts: about all columns of the question.
             items: of FROM.
             outer: of the SELECT around a correlated subquery.
         """
-        self.text = text
         self.facts = facts
         self.items = list(items)
         self._outer = outer
@@ -261,7 +241,7 @@ class Scope:
             UnknownColumn: there is none of that name, or several.
             UnknownTable: the name before the dot is nothing here.
         """
-        place = place_of(self.text, node)
+        at = offset_of(node)
         items = self.called(node) if node.table else self.items
         name = node.name.casefold()
         found = [item for item in items if name in item.columns and (node.table or name not in item.merged)]
@@ -272,7 +252,7 @@ class Scope:
             raise UnknownColumn(
                 f"column {node.name!r} is in {' and in '.join(map(repr, called))}",
                 hint=f"write {called[0]}.{node.name}",
-                place=place,
+                at=at,
             )
         if self._outer is not None and (not node.table or not items):
             return self._outer.column(node)
@@ -302,11 +282,11 @@ class Scope:
 
     def _unknown(self, node: exp.Column, items: list[Item]) -> UnknownColumn | UnknownTable:
         """The error for a name that means nothing here."""
-        place = place_of(self.text, node)
+        at = offset_of(node)
         if node.table and not items:
             called = [item.called for item in self.items]
             name = ".".join((*schema_of(node), node.table))
-            return UnknownTable(f"no table here is called {name!r}", hint=meant(node.table, called), place=place)
+            return UnknownTable(f"no table here is called {name!r}", hint=meant(node.table, called), at=at)
         names = [column.name for item in items for column in item.columns.values()]
         where = f"{items[0].called!r} has no" if len(items) == 1 else "no table here has a"
         hint = column_meant(node.name, names)
@@ -314,7 +294,7 @@ class Scope:
             hint = "a text stands in straight quotes, as in 'text'"
         if node.this.args.get("quoted"):
             hint = f"a text stands in single quotes, as in '{node.name[:MOST_SHOWN]}'; {hint}"
-        return UnknownColumn(f"{where} column {node.name!r}", hint=hint, place=place)
+        return UnknownColumn(f"{where} column {node.name!r}", hint=hint, at=at)
 
 
 def is_unit(expr: ir.Expr, facts: Facts, unit: Unit) -> bool:
@@ -384,7 +364,6 @@ class SelectContext:
     """What all SELECTs of one question have in common.
 
     Args:
-        text: the question.
         tables: those it may read.
         derive: reads a subquery.
         schema: that the tables are in; empty, if any will do.
@@ -393,7 +372,6 @@ class SelectContext:
         scans: how many there are so far.
     """
 
-    text: str
     tables: Sequence[Table]
     derive: Derive
     schema: Schema = ()
@@ -445,13 +423,3 @@ def renamed(held: tuple[tuple[str, ir.Column], ...], names: Sequence[str]) -> tu
     if len(names) > len(held):
         raise TypeMismatch(f"{len(names)} names are listed for {len(held)} columns")
     return tuple((names[n] if n < len(names) else name, column) for n, (name, column) in enumerate(held))
-
-
-@contextmanager
-def placed(text: str, node: exp.Expression) -> Iterator[None]:
-    """Give an error the place of the node, if it has none."""
-    try:
-        yield
-    except QueryError as error:
-        error.place = error.place or place_of(text, node)
-        raise

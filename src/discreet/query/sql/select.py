@@ -32,6 +32,7 @@ from discreet.query.sql.group_and_order import (
 )
 from discreet.query.sql.options_clause import check_averages, check_strategy, check_unit_column
 from discreet.query.sql.parsing import parse
+from discreet.query.sql.places import in_text, offset_of, placed
 from discreet.query.sql.question_text import spelled
 from discreet.query.sql.refusals import refused_clause
 from discreet.query.sql.scopes import (
@@ -42,8 +43,6 @@ from discreet.query.sql.scopes import (
     SelectContext,
     check_alias,
     common_of,
-    place_of,
-    placed,
 )
 from discreet.query.sql.subqueries import Subqueries
 from discreet.tables import Table
@@ -84,26 +83,25 @@ def question(sql: str, tables: Sequence[Table], dialect: str = "duckdb", schema:
         avg("census"."age")
     """
     statement = parse(sql, dialect)
+    named = tuple(schema.casefold().split(".")) if schema else ()
     select, above = layers(statement.select)
-    try:
-        reading = _Reading(sql, dialect, select, tables, tuple((schema or "").casefold().split(".")) if schema else ())
-        found = reading.question()
-        if statement.options.place is not None:
-            check_unit_column(statement.options, reading.scope, reading.unit)
-        for each in above:
-            found = over(sql, each, found)
-        found = inlined(found)
-        if statement.options.place is not None:
-            check_strategy(statement.options, found)
-            check_averages(statement.options, found)
-        check_meaning(found)
-        if statement.unread is not None:
-            raise statement.unread
-    except RecursionError:
-        raise Unsupported("this question is nested too deeply", place=place_of(sql, select)) from None
-    except QueryError as error:
-        error.place = error.place or place_of(sql, select)
-        raise
+    with in_text(sql), placed(select):
+        try:
+            reading = _Reading(sql, dialect, select, tables, named)
+            found = reading.question()
+            if statement.options.at is not None:
+                check_unit_column(statement.options, reading.scope, reading.unit)
+            for each in above:
+                found = over(each, found)
+            found = inlined(found)
+            if statement.options.at is not None:
+                check_strategy(statement.options, found)
+                check_averages(statement.options, found)
+            check_meaning(found)
+            if statement.unread is not None:
+                raise statement.unread
+        except RecursionError:
+            raise Unsupported("this question is nested too deeply") from None
     return found
 
 
@@ -125,7 +123,7 @@ class _Reading:
         self._parts = {part.rstrip("_"): value for part, value in select.args.items() if value}
         for part in self._parts.keys() - CLAUSES:
             self._refuse(part)
-        self._context = SelectContext(text, tables, self._derived, schema)
+        self._context = SelectContext(tables, self._derived, schema)
         self._source = source_of(self._context, select, common_of(select, {}))
         self.scope = self._source.scope
         self.unit = self._find_unit()
@@ -160,7 +158,7 @@ class _Reading:
         if "distinct" in self._parts:
             check_distinct(self._parts["distinct"], outputs, names_of.values())
         having = self._having(answers)
-        order = order_of(self._text, self._parts["order"], answers, outputs) if "order" in self._parts else ()
+        order = order_of(self._parts["order"], answers, outputs) if "order" in self._parts else ()
         if not keys and not aggregates.found:
             raise Unsupported(
                 "this would answer once for each row, and so release their number",
@@ -232,7 +230,7 @@ class _Reading:
         names, items = Names(), []
         for node in self._shown():
             alias = node.alias if type(node).__name__ == "Alias" else ""
-            check_alias(self._text, node.args["alias"] if alias else None)
+            check_alias(node.args["alias"] if alias else None)
             inner = cast("exp.Expression", node.this) if alias else node
             items.append(_Item(inner, alias, names.take(alias or self._default_name(inner))))
         return items
@@ -268,9 +266,9 @@ class _Reading:
         """Refuse a clause that isn't offered."""
         found = self._parts[part]
         nodes = found if isinstance(found, list) else [found]
-        place = place_of(self._text, *(node for node in nodes if hasattr(node, "walk")))
+        at = offset_of(*(node for node in nodes if hasattr(node, "walk")))
         error = refused_clause(part, "a question")
-        error.place = place
+        error.at = at
         raise error
 
     @cached_property
@@ -282,7 +280,7 @@ class _Reading:
         nodes = list(group.expressions)
         if group.args.get("all"):
             nodes = [item.node for item in self._items if not holds_aggregate(item.node)]
-        with placed(self._text, group):
+        with placed(group):
             return grouping_of(group, nodes, self._key)
 
     @cached_property
@@ -296,7 +294,7 @@ class _Reading:
 
     def _key(self, node: exp.Expression) -> ir.Expr:
         """One grouping expression: a position, an alias, or an expression over rows."""
-        position = position_of(self._text, node, "GROUP BY", len(self._items))
+        position = position_of(node, "GROUP BY", len(self._items))
         bind = RowBinder(self.scope, "GROUP BY")
         try:
             key = bind(node if position is None else self._items[position].node)
@@ -306,7 +304,7 @@ class _Reading:
             if item is None:
                 raise
             key = bind(item.node)
-        return checked_key(self._text, node, key)
+        return checked_key(node, key)
 
     def _key_name(self, key: ir.Expr) -> str:
         """What the answer calls a key; else its column's name, or its text."""
@@ -338,7 +336,7 @@ class _Reading:
 
     def _count(self, part: str) -> int | None:
         """The number after LIMIT or OFFSET."""
-        return count_of(self._text, part, self._parts[part]) if part in self._parts else None
+        return count_of(part, self._parts[part]) if part in self._parts else None
 
     def _having(self, bind: AnswerBinder) -> ir.Expr | None:
         """The condition on groups."""

@@ -17,6 +17,7 @@ from discreet.query.ir import alike, hull
 from discreet.query.sql.binder import AnswerBinder, RowBinder, holds_aggregate
 from discreet.query.sql.from_clause import condition, source_of
 from discreet.query.sql.per_unit import Summaries, WindowBinder
+from discreet.query.sql.places import placed
 from discreet.query.sql.refusals import refused_clause
 from discreet.query.sql.scopes import (
     UNIT,
@@ -28,7 +29,6 @@ from discreet.query.sql.scopes import (
     Source,
     check_alias,
     common_of,
-    placed,
 )
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Subqueries:
         Raises:
             QueryError: it mixes units, or isn't understood.
         """
-        with placed(self._context.text, cast("exp.Expression", query)):
+        with placed(cast("exp.Expression", query)):
             common = common_of(query, common)
             if type(query).__name__ == "Subquery":
                 return self(cast("exp.Query", query.this), common)
@@ -104,7 +104,7 @@ class Subqueries:
             if starred is not None:
                 outputs += [(names.take(name), column) for name, column in starred]
                 continue
-            check_alias(self._context.text, node.args.get("alias") if type(node).__name__ == "Alias" else None)
+            check_alias(node.args.get("alias") if type(node).__name__ == "Alias" else None)
             inner = node.unalias()
             plain = inner.name if type(inner).__name__ == "Column" else f"column{len(outputs)}"
             outputs.append((names.take(node.alias or plain), bind(inner)))

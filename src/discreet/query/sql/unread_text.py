@@ -22,7 +22,6 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from discreet.errors import QueryError, Unsupported
-from discreet.query.sql.scopes import place_at
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -181,11 +180,10 @@ _UNIT_NAMES = {
 }
 
 
-def unread(text: str, tokens: Sequence[Token], tree: exp.Expression, grammar: Dialect) -> QueryError | None:
+def unread(tokens: Sequence[Token], tree: exp.Expression, grammar: Dialect) -> QueryError | None:
     """The error for the first token that left no trace; None if all did.
 
     Args:
-        text: the question.
         tokens: all that the tree was made of.
         tree: as the parser made it, before anything is rewritten.
         grammar: of the dialect, which puts the forms of dates into other words.
@@ -199,7 +197,7 @@ def unread(text: str, tokens: Sequence[Token], tree: exp.Expression, grammar: Di
             return Unsupported(
                 f"{token.text[:40]!r} isn't understood here, and can't be passed over",
                 hint="leave it out, or write it in another way",
-                place=place_at(text, token.start),
+                at=token.start,
             )
     return None
 
@@ -227,7 +225,7 @@ def check_comments(text: str, tokens: Sequence[Token], dialect: str) -> None:
                 raise Unsupported(
                     "this comment may be part of the question to other readers",
                     hint="leave it out",
-                    place=place_at(text, gap.start + found.start()),
+                    at=gap.start + found.start(),
                 )
 
 
