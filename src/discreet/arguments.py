@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -86,3 +86,15 @@ def _refusal(
     given = {*placed[: len(args)], *kwargs}
     needed = next(each.name for each in known if each.default is each.empty and each.name not in given)
     return InvalidArgument(f"{called} needs {needed}", hint=_NEEDED.get(needed, ""))
+
+
+def check_one_of(what: str, word: str, words: Collection[str]) -> None:
+    """Refuse a word that isn't one of those there are.
+
+    Examples:
+        >>> check_one_of("decimal mark", ";", [".", ","])
+        Traceback (most recent call last):
+        discreet.errors.InvalidArgument: unknown decimal mark ';' (one of ., ,)
+    """
+    if word not in words:
+        raise InvalidArgument(f"unknown {what} {word!r}", hint="one of " + ", ".join(words))

@@ -22,7 +22,7 @@ from discreet.query.planner import Plan, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Column, Dataset, Kind, Table
 from discreet.tables.admission import HeldColumn, HeldTable, Snapshot, admit
-from discreet.tables.schema.source import LONGEST_TEXT
+from discreet.tables.schema.column import LONGEST_TEXT
 from support.extremes import DECLARED, ORDINARY, Cells
 from support.formats import MEMORY, Format, Rows
 from support.neighbours import Found, check, exact

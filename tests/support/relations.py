@@ -36,7 +36,7 @@ from discreet.query.ir import (
 )
 from discreet.query.ir import Column as Reference
 from discreet.tables import Column, Kind, Owner, Table
-from discreet.tables.schema.source import LONGEST_TEXT
+from discreet.tables.schema.column import LONGEST_TEXT
 
 Row = Mapping[str, Any]
 """A row of a table as it lies there, by the names of its columns."""

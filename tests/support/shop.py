@@ -13,7 +13,7 @@ import pyarrow as pa
 from discreet.engine.duckdb import DuckDB
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.tables import Column, Kind, Link, Owner, Source, Table, owner_of
-from discreet.tables.schema.source import LONGEST_TEXT
+from discreet.tables.schema.column import LONGEST_TEXT
 from support.engines import engine_as_if_admitted
 
 Rows = list[dict[str, Any]]

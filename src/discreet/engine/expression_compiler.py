@@ -21,7 +21,7 @@ from discreet.engine.interface import GREATEST, LEAST
 from discreet.query.ir import Call, Column, Expr, Literal, Name, Summary, Type, name_of
 from discreet.tables import Kind
 from discreet.tables.admission.column_casts import nearest
-from discreet.tables.schema.source import LONGEST_TEXT
+from discreet.tables.schema.column import LONGEST_TEXT
 
 IBIS_TYPES = {
     Kind.BOOLEAN: "boolean",

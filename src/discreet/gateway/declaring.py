@@ -13,7 +13,7 @@ from discreet.exact.rational import rational
 from discreet.privacy import Bounds, BoundValue, Budget, Keys, Limits, Unit
 from discreet.query.sql import meant
 from discreet.tables import Column, Kind, Link, Source, Table
-from discreet.tables.schema.source import kind_of
+from discreet.tables.schema.column import kind_of
 from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING
 
 Declaration: TypeAlias = Bounds | Keys | Column | None

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from discreet.tables.schema.source import DateOrder, DecimalMark, Kind, Source
+from discreet.tables.schema.column import Kind
+from discreet.tables.schema.source import DateOrder, DecimalMark, Source
 from discreet.tables.written_forms import format_of, number_form_of
 
 if TYPE_CHECKING:

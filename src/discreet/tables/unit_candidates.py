@@ -23,7 +23,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.tables.schema.source import Kind
+from discreet.tables.schema.column import Kind
 
 Codes: TypeAlias = NDArray[np.integer[Any]]
 """Of each row, the place of its value among the different ones."""

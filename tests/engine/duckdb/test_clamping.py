@@ -24,7 +24,7 @@ from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Exact, Literal, Scan, Sum, Type
 from discreet.tables import Column, Kind, Owner, Source, Table
 from discreet.tables.admission.column_casts import SQL_TYPES
-from discreet.tables.schema.source import LONGEST_TEXT
+from discreet.tables.schema.column import LONGEST_TEXT
 from support.engines import engine_over
 from support.questions import column, literal, total
 from support.reference import steps

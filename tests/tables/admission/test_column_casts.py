@@ -19,7 +19,7 @@ from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Key, Literal, Scan, Sum, Type, Units
 from discreet.tables import Column, Kind, Owner, Source, Table
 from discreet.tables.admission import admit, describe
-from discreet.tables.schema.source import LONGEST_TEXT
+from discreet.tables.schema.column import LONGEST_TEXT
 from support.engines import admitted, engine_over
 
 pytestmark = pytest.mark.usefixtures("kept_sessions")

@@ -17,10 +17,10 @@ import discreet as dp
 from discreet.errors import InvalidArgument, SchemaMismatch
 from discreet.tables import Source, Table
 from discreet.tables.admission import admit
+from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.config import loads
 from discreet.tables.schema.config_writer import dumps
 from discreet.tables.schema.dataset import Dataset
-from discreet.tables.schema.source import Column, Kind
 from support.examples import examples
 
 MEMORY = Source(kind="memory", location="t")

@@ -17,7 +17,7 @@ import discreet as dp
 from discreet.errors import InvalidArgument
 from discreet.tables import Source, Table
 from discreet.tables.admission import admit, describe
-from discreet.tables.schema.source import Column, Kind
+from discreet.tables.schema.column import Column, Kind
 
 IDS = [1, 2, 2, 3, None, 60]
 

@@ -12,7 +12,7 @@ import discreet as dp
 from discreet.tables import Source, Table
 from discreet.tables.admission import admit
 from discreet.tables.proposals import ProposalInput, profile_table, propose_together
-from discreet.tables.schema.source import Column, Kind
+from discreet.tables.schema.column import Column, Kind
 from discreet.tables.type_inference import reading_options
 
 FORMS = [

@@ -33,7 +33,7 @@ from discreet.privacy import KeyValue
 from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Join, Key, Sum, Units, name_of, nodes
 from discreet.tables import Kind
 from discreet.tables.admission.column_casts import CALENDAR, SQL_TYPES
-from discreet.tables.schema.source import LONGEST_TEXT
+from discreet.tables.schema.column import LONGEST_TEXT
 from discreet.tables.session import Session, bigint, double
 
 _OfRows: TypeAlias = Sum | DistinctValues | Histogram

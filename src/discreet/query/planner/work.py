@@ -26,7 +26,7 @@ from discreet.errors import Unsupported, unforeseen
 from discreet.query import ir
 from discreet.query.ir import BYTES_OF_CHARACTER, CALL, name_of
 from discreet.tables import Column, Kind
-from discreet.tables.schema.source import LONGEST_TEXT
+from discreet.tables.schema.column import LONGEST_TEXT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

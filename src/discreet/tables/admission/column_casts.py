@@ -18,7 +18,8 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from discreet.tables.admission.declared_forms import number_text, time_of_epoch, time_of_format
-from discreet.tables.schema.source import MOST_PLACES, Column, Kind, Source
+from discreet.tables.schema.column import MOST_PLACES, Column, Kind
+from discreet.tables.schema.source import Source
 from discreet.tables.session import string
 from discreet.tables.sources import Field
 

@@ -6,7 +6,8 @@ None is guessed, and none can fail on a value. What fits a declared form in part
 
 from __future__ import annotations
 
-from discreet.tables.schema.source import Column, Kind, Source
+from discreet.tables.schema.column import Column, Kind
+from discreet.tables.schema.source import Source
 from discreet.tables.session import string
 
 _MINUS = "chr(8722)"

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from discreet.errors import Hint, InvalidArgument, SchemaMismatch, SourceUnsupported
 from discreet.tables.admission.column_casts import SQL_TYPES, called, cast, is_text, kind_of, places_of, readable_as
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, written
-from discreet.tables.schema.source import Column, Kind, Source
+from discreet.tables.schema.column import Column, Kind
+from discreet.tables.schema.source import Source
 from discreet.tables.schema.table import Table
 from discreet.tables.session import Session, name, parquet, string
 from discreet.tables.sources import Field, OpenSource, open_source

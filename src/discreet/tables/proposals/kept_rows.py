@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.tables.schema.source import Column, Kind, Source
+from discreet.tables.schema.column import Column, Kind
+from discreet.tables.schema.source import Source
 from discreet.tables.type_inference import values_of
 from discreet.tables.unit_candidates import Codes, UnitCandidate, unit_candidates
 

@@ -10,7 +10,7 @@ from functools import cache
 
 from discreet.errors import InvalidArgument
 from discreet.privacy import Bounds, Keys, Limits, Unit
-from discreet.tables.schema.source import Column, Kind
+from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.table import Link
 from discreet.tables.unit_candidates import OF_SOMEBODY, UnitCandidate
 

@@ -23,9 +23,10 @@ from discreet.tables.proposals.names import (
 )
 from discreet.tables.proposals.shared_ids import with_shared_id
 from discreet.tables.proposals.suggestion import Context, Origin, Suggestion, mismatch, suggest, suggest_id
+from discreet.tables.schema.column import Column
 from discreet.tables.schema.config_writer import Note, dumps
 from discreet.tables.schema.dataset import Dataset
-from discreet.tables.schema.source import Column, Source
+from discreet.tables.schema.source import Source
 from discreet.tables.schema.table import Link, Table
 from discreet.tables.schema.toml import write_config
 from discreet.tables.unit_candidates import UnitCandidate

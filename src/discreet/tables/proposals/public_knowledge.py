@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from discreet.privacy import Bounds, Keys
 from discreet.tables.proposals.names import Codebook, Fact, Knowledge, find, plain, without_owner
-from discreet.tables.schema.source import Kind
+from discreet.tables.schema.column import Kind
 
 
 def codebook(names: Sequence[str]) -> Codebook | None:

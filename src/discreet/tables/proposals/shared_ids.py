@@ -15,7 +15,7 @@ from discreet.privacy import Unit
 from discreet.tables.proposals.data_profile import ColumnProfile, DataProfile
 from discreet.tables.proposals.names import BARE, NUMBERS, TableNames, UnitChoice, joined, plain
 from discreet.tables.proposals.public_knowledge import knowledge
-from discreet.tables.schema.source import Column, Kind
+from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.table import Link
 
 _ENDINGS = ("id", "nr", "num", "number", "uuid", "guid", "hash", "pseudonym")

@@ -17,8 +17,8 @@ from discreet.tables.content import may_identify
 from discreet.tables.proposals.data_profile import ColumnProfile, DataProfile
 from discreet.tables.proposals.names import Codebook, Knowledge, UnitChoice
 from discreet.tables.proposals.public_knowledge import codebook, knowledge
+from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.config_writer import Note, declaration, value
-from discreet.tables.schema.source import Column, Kind
 from discreet.tables.schema.toml import key, printable
 
 MOST_KEYS = 100

@@ -23,6 +23,7 @@ from discreet.privacy import (
     Unit,
     checked_failures,
 )
+from discreet.tables.schema.column import LONGEST_TEXT, Column, Kind
 from discreet.tables.schema.config_keys import (
     ADJACENCY_ALSO,
     BUDGET,
@@ -41,7 +42,7 @@ from discreet.tables.schema.config_keys import (
     UNIT,
 )
 from discreet.tables.schema.dataset import Dataset, SchemaGraph, check_total
-from discreet.tables.schema.source import LONGEST_TEXT, Column, DateOrder, DecimalMark, Kind, Source, SourceKind
+from discreet.tables.schema.source import DateOrder, DecimalMark, Source, SourceKind
 from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING, Link, Table
 from discreet.tables.schema.toml import MOST_BYTES, Node, key, parse, quoted, reason, suggestion
 

@@ -13,9 +13,10 @@ from typing import TypeAlias
 from discreet.errors import ConfigError, SourceUnsupported
 from discreet.exact.rational import rational
 from discreet.privacy import FAILURES, Bounds, Budget, Limits, MonthlyShare, Unit
+from discreet.tables.schema.column import LONGEST_TEXT, Column
 from discreet.tables.schema.config import relocated
 from discreet.tables.schema.dataset import Dataset
-from discreet.tables.schema.source import LONGEST_TEXT, Column, Source
+from discreet.tables.schema.source import Source
 from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING, Link, Table
 from discreet.tables.schema.toml import MOST_DIGITS, comment, dotted, key, quoted, write_config
 

@@ -24,7 +24,7 @@ from discreet.privacy import (
     Unit,
     checked_failures,
 )
-from discreet.tables.schema.source import Column
+from discreet.tables.schema.column import Column
 from discreet.tables.schema.table import Hop, Link, Owner, Table
 
 

@@ -12,7 +12,8 @@ from discreet.arguments import taking_known
 from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import rational
 from discreet.privacy import Limits, Period, Unit
-from discreet.tables.schema.source import Column, Kind, Source
+from discreet.tables.schema.column import Column, Kind
+from discreet.tables.schema.source import Source
 from discreet.tables.schema.toml import suggestion
 
 _ONE_ROW = Limits(rows=1)

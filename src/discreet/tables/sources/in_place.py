@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import SnapshotChanged, SourceMissing, SourceUnsupported
-from discreet.tables.schema.source import Kind
+from discreet.tables.schema.column import Kind
 from discreet.tables.sources.files import OpenFile, parts_of
 
 if TYPE_CHECKING:
