@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 
 import discreet as dp
-from discreet.gateway.outcome import ReuseIndex
+from discreet.gateway.reuse import ReuseIndex
 from support.examples import examples
 from support.tables import VISITS, visits
 

@@ -18,7 +18,7 @@ from discreet.gateway.answers import (
     picks_by_noise,
 )
 from discreet.gateway.outcome import Outcome
-from discreet.gateway.planning import Tuned, tuned
+from discreet.gateway.tuning import Tuned, tuned
 from discreet.privacy import ComposedEvent, Limits
 from discreet.query import ir
 from discreet.query.estimates import Interval, declared_ends, deviation

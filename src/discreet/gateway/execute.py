@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from discreet.engine import Engine, ExactResult
 from discreet.errors import AccuracyUnreachable, BudgetError, BudgetExhausted, QuestionFailed
 from discreet.gateway.answers import Group, Workload, in_order, public_groups, reuse_key
-from discreet.gateway.outcome import Outcome, ReuseIndex, bundles_of, certificate_of, plans_of, recorded
+from discreet.gateway.outcome import Outcome, bundles_of, certificate_of, plans_of, recorded
+from discreet.gateway.reuse import ReuseIndex
 from discreet.gateway.versions import Current
 from discreet.mechanisms import Mode
 from discreet.query.estimates import Noisy, Selection

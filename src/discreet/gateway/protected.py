@@ -18,8 +18,10 @@ from discreet.gateway.admissions import Admissions
 from discreet.gateway.answer_builder import answer_of, answered, answering, answers_of, cost_of, explanation_of
 from discreet.gateway.answers import Workload
 from discreet.gateway.execute import as_answered, as_payable, execute, prepare, run
-from discreet.gateway.outcome import Outcome, ReuseIndex, bundles_of, plans_of
-from discreet.gateway.planning import Frame, Planning, Tuned, declarations_digest, tuned
+from discreet.gateway.outcome import Outcome, bundles_of, plans_of
+from discreet.gateway.planning import Frame, Planning, declarations_digest
+from discreet.gateway.reuse import ReuseIndex
+from discreet.gateway.tuning import Tuned, tuned
 from discreet.gateway.versions import AFTER_CLOSE, AdmissionReport, groups_read
 from discreet.privacy import Limits
 from discreet.query.planner import Plan, Request, Terms, taking_terms
