@@ -99,8 +99,8 @@ class ReleaseTimes:
             raise Unsupported(
                 f"this can take as long as reading tables {ceil(readings * steps)} times, and what is asked at a time "
                 f"may take as long as {MOST_READINGS}",
-                hint="ask for less at a time, for shorter patterns, or join a public table on a column that is unique in "
-                "it; or the custodian declares max_length of texts, and what is unique",
+                hint="ask for less at a time, for shorter patterns, or join a public table on a column that is unique "
+                "in it; or the custodian declares max_length of texts, and what is unique",
             )
         shape = self.base + self.scan * readings
         most = shape * MOST_SHARE / (1 - MOST_SHARE * _TIMES_WORK)  # which is a hundredth of the step that follows
