@@ -328,9 +328,8 @@ def test_what_is_said_of_limits_holds(shape: tuple[int, int | None], scale: int,
     kept = np.minimum(sizes, groups * (rows or 1))
     exact, wrong, wrong_alone = 1 - kept.sum() / sizes.sum(), 0, 0
     reach = float(noise.radius(1 - OUTSIDE / len(STEPS)))
-    for _ in range(DRAWN):
-        noisy = tuple(noise.mechanism.release(units.tolist()))
-        profile = Profile(noisy, scale=scale, reach=reach)
+    for noisy in np.reshape(noise.mechanism.release(units.tolist() * DRAWN), (DRAWN, -1)).tolist():
+        profile = Profile(tuple(noisy), scale=scale, reach=reach)
         if rows is None:
             found = cut_off_by_rows(profile, groups, dp.Limits(rows=groups), most)
         else:
@@ -338,8 +337,9 @@ def test_what_is_said_of_limits_holds(shape: tuple[int, int | None], scale: int,
             found = cut_off_by_groups(profile, profile, limits, most)
         wrong += not found.least - 1e-9 <= exact <= (1 if found.most is None else found.most) + 1e-9
         assert (found.most is None) is (most is None)
-        alone = cut_off_by_rows(replace(profile, reach=0.0), groups, dp.Limits(rows=groups), 10_000)
-        wrong_alone += not alone.least <= exact <= (alone.most or 0)
+        if huge and scale == 100:
+            alone = cut_off_by_rows(replace(profile, reach=0.0), groups, dp.Limits(rows=groups), 10_000)
+            wrong_alone += not alone.least <= exact <= (alone.most or 0)
     assert wrong < 5
     if huge and scale == 100:
         assert wrong_alone > 5  # the twin that takes noise for rows, and no rows for none

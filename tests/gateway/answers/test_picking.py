@@ -26,6 +26,8 @@ from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES
 from support.sequential import Claim, all_stand
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 ALARM = Fraction(1, 10**11)
 HOLDS = Claim(0.94, wrong=0.8, alarm=ALARM)
 BATCH, BATCHES = 4_000, 200
