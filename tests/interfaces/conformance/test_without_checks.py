@@ -21,7 +21,7 @@ from discreet.mechanisms import parameters
 from discreet.results import tabular
 from discreet.service import allowances, idempotency, jobs, questions, release_times, roles, sessions, tickets, tokens
 from discreet.service.allowances import Allowances
-from support.attacked import QUICK, Edited, Exchange, attacked, listening
+from support.attacked import CANARY, QUICK, Edited, Exchange, attacked, listening
 from support.protocol_twins import real_app
 from support.without import instead, refusals, without
 
@@ -44,10 +44,13 @@ def found(quick: Any, family: str, url: str = "") -> Finding:
 
 @pytest.mark.parametrize("family", ["approvals", "noise", "bombs", "size", "sessions", "formulas"])
 def test_the_server_holds(quick: Any, family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As it is. Half of the draws are enough for what is tried of noise here."""
+    """As it is, and no reply has a marked value. Half of the draws are enough for what is tried of noise here."""
     monkeypatch.setattr(noise, "DRAWS", noise.DRAWS // 2)
-    finding = found(quick, family)
-    assert (finding.verdict, finding.evidence) == (Verdict.HELD, ())
+    families = [family, "canaries"]
+    report = conform(quick.url, quick.tokens, families=families, spend="0.1", canaries=[CANARY])
+    assert [(each.family, each.verdict, each.evidence) for each in report.findings] == [
+        (name, Verdict.HELD, ()) for name in families
+    ]
 
 
 # ── Two that were made by hand ───────────────────────────────────────────────────────────────────────────────────────
