@@ -71,7 +71,7 @@ VIOLATIONS = [
     ("proposals", "gateway/twin.py", "discreet.tables.proposals.names"),
     ("ir", "engine/twin.py", "discreet.query.ir.functions"),
     ("sql", "gateway/twin.py", "discreet.query.sql.parsing"),
-    ("estimates", "query/planner/twin.py", "discreet.query.estimates.estimators"),
+    ("estimates", "query/planner/twin.py", "discreet.query.estimates.estimator"),
     ("planner", "gateway/twin.py", "discreet.query.planner.request"),
     ("released", "gateway/twin.py", "discreet.gateway.answers.serving"),
     ("accounting", "anonymity/__init__.py", "discreet.accounting"),

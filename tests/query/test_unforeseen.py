@@ -15,7 +15,7 @@ from discreet.engine import relation_compiler, rewrites
 from discreet.errors import Unsupported
 from discreet.privacy import ADD_REMOVE, Budget
 from discreet.query import ir
-from discreet.query.estimates import Interval, Noises, Noisy, linear
+from discreet.query.estimates import ROWS, Estimator, Interval, Noises, Noisy
 from discreet.query.ir import exact_part, relations
 from discreet.query.planner import Level, Request, make_plan, measures
 from discreet.query.sql import aggregate_syntax, binder, question
@@ -46,8 +46,8 @@ def level(sql: str, **offer: Any) -> Level:
 
 
 @dataclass(frozen=True)
-class _Truth:
-    """An estimator that is true whatever noise there is: its slope looks like 0."""
+class _Truth(Estimator):
+    """An estimator that is true whatever noise there is: its slope looks like 0, and it doesn't say how it moves."""
 
     measure: str
 
@@ -88,17 +88,11 @@ def test_an_aggregate_that_nobody_taught_is_refused(monkeypatch: pytest.MonkeyPa
             level(sql, epsilon=1)
 
 
-def test_an_estimator_that_nobody_taught_is_promised_nothing() -> None:
-    """Neither a slope, nor a size to compare with, nor a ratio."""
-    draft = level("COUNT(*)", epsilon=1).draft
-    (name,) = draft.laws
-    for asked in (
-        lambda: linear.ratio_of_aggregate(_Truth(name)),
-        lambda: linear.slopes_of_aggregate(_Truth(name), draft.laws),
-        lambda: linear.magnitude(_Truth(name), draft.laws),
-    ):
-        with pytest.raises(Unsupported, match="_Truth"):
-            asked()
+def test_an_estimator_that_does_not_say_how_it_moves_is_none() -> None:
+    """There is nothing that would guess it: the estimator can't be made."""
+    make: Any = _Truth
+    with pytest.raises(TypeError, match="slopes"):
+        make("m0")
 
 
 def test_a_relation_that_nobody_taught_is_refused() -> None:
@@ -169,7 +163,7 @@ def test_what_is_promised_covers_the_errors(sql: str, offer: dict[str, Any]) -> 
     """
     plan = level(sql, **offer)
     ((_, estimator),) = plan.draft.estimators
-    slopes = linear.slopes_of_aggregate(estimator, plan.draft.laws)
+    slopes = estimator.slopes(plan.draft.laws, ROWS)
     assert slopes is not None
     radius = slopes.radius(plan.draft.laws, 0.95)
     assert upper_bound(DRAWS - misses(plan, radius), DRAWS, SURE) >= 0.94

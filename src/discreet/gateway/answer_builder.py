@@ -116,7 +116,7 @@ def _shown(
                 kind=output.expr.type.kind.value if places is None else decimal_kind(places),
                 values=tuple(_value(output.expr, values, places, digits) for _, values in arrangement.shown),
                 deviation=_deviation(output.expr, plan.drafts),
-                declared=declared_ends(output.expr, plan.drafts[0].question, dict(plan.drafts[0].estimators)),
+                declared=declared_ends(output.expr, dict(plan.drafts[0].estimators)),
             )
             for output, places in ((each, _places(each.expr, columns, digits)) for each in plan.question.outputs)
         ),

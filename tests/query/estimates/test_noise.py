@@ -17,7 +17,7 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import Sensitivity
 from discreet.query import ir
 from discreet.query.estimates import Joint, Mean, Mechanism, Noise, Total, can_be_summed
-from discreet.query.estimates.estimators import noise_radius
+from discreet.query.estimates.noise import noise_radius
 from discreet.query.estimates.noise_tails import dominating_scale
 from discreet.stats import lower_bound, upper_bound
 from discreet.tables import Kind

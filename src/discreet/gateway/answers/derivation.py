@@ -23,6 +23,7 @@ from discreet.gateway.answers.serving import (
 from discreet.gateway.answers.sources import AvailableParts, Choice, Source, Total
 from discreet.query import ir
 from discreet.query.estimates import (
+    ROWS,
     Estimator,
     Mean,
     ModeEstimator,
@@ -31,7 +32,6 @@ from discreet.query.estimates import (
     QuantileEstimator,
     Selection,
     joined,
-    slopes_of_aggregate,
 )
 from discreet.query.planner import CONFIDENCE, Draft, Level, Plan
 
@@ -227,7 +227,7 @@ def _errs_no_more(made: Draft, draft: Draft) -> bool:
     bought = dict(draft.estimators)
     laws = [each.laws for each in (made, draft)]
     for name, estimator in made.estimators:
-        found = [slopes_of_aggregate(each, law) for each, law in zip((estimator, bought[name]), laws, strict=True)]
+        found = [each.slopes(law, ROWS) for each, law in zip((estimator, bought[name]), laws, strict=True)]
         errors = [
             None if slopes is None else slopes.radius(law, float(CONFIDENCE))
             for slopes, law in zip(found, laws, strict=True)

@@ -1,40 +1,21 @@
 """Estimates: from released integers to the statistic an analyst asked for, with its interval.
 
-`estimators` says what noise a number has and how a statistic comes from several, `noise_tails` how far noise reaches,
-`intervals` how far it may carry an answer, and `selected_groups` how far where noise decides what is shown. `linear`
-tells how far that will move before there is an answer, so planning stands on this room. All of it is post-processing:
+`noise` says what noise a number has, `estimator` what is said of how a statistic comes from several; `totals`, `means`,
+`associations` and `choices` are its families. `noise_tails` says how far noise reaches, `intervals` how far it may
+carry an answer, and `selected_groups` how far where noise decides what is shown. `outputs` tells how far that will move
+before there is an answer, so planning stands on this room. All of it is post-processing:
 it costs nothing and can give nothing away, so plain floats will do from here on.
 """
 
 from discreet.query.estimates.associations import Association
 from discreet.query.estimates.choices import Grid, ModeEstimator, Pick, QuantileEstimator, Selection, grid_of
-from discreet.query.estimates.estimators import (
-    Estimator,
-    Interval,
-    Linear,
-    Noise,
-    Noises,
-    Noisy,
-    OfNoRows,
-    Total,
-    integer,
-)
+from discreet.query.estimates.estimator import Estimator
 from discreet.query.estimates.intervals import SMALLEST, Joint
-from discreet.query.estimates.linear import (
-    ROWS,
-    LinearRatio,
-    Slopes,
-    deviation,
-    is_announced,
-    magnitude,
-    parts_with_intervals,
-    ratio_of,
-    slopes_of,
-    slopes_of_aggregate,
-)
+from discreet.query.estimates.linear import ROWS, Linear, LinearRatio, Slopes
 from discreet.query.estimates.means import Mean, Spread
+from discreet.query.estimates.noise import Interval, Noise, Noises, Noisy, integer
 from discreet.query.estimates.noise_tails import Mechanism, can_be_summed
-from discreet.query.estimates.output_ends import declared_ends
+from discreet.query.estimates.outputs import declared_ends, deviation, parts_with_intervals, ratio_of, slopes_of
 from discreet.query.estimates.products import Sums
 from discreet.query.estimates.selected_groups import (
     RAREST,
@@ -47,6 +28,7 @@ from discreet.query.estimates.selected_groups import (
     confidence_if_shown,
     joined,
 )
+from discreet.query.estimates.totals import OfNoRows, Total
 
 __all__ = [
     "RAREST",
@@ -85,11 +67,8 @@ __all__ = [
     "deviation",
     "grid_of",
     "integer",
-    "is_announced",
     "joined",
-    "magnitude",
     "parts_with_intervals",
     "ratio_of",
     "slopes_of",
-    "slopes_of_aggregate",
 ]

@@ -9,9 +9,10 @@ from math import ceil, cos, hypot, pi, sin, sqrt
 from operator import add, mul
 from typing import Self
 
-from discreet.query import ir
-from discreet.query.estimates.estimators import Interval, Noises, Noisy, clip, has_too_few
+from discreet.query.estimates.estimator import Estimator, has_too_few
 from discreet.query.estimates.intervals import explained
+from discreet.query.estimates.linear import Slopes
+from discreet.query.estimates.noise import Interval, Noises, Noisy, clip
 from discreet.query.estimates.products import Box, Products, Sums, distance, greatest_factors, largest
 
 _FOR_MEANS = 1 / 10
@@ -28,17 +29,19 @@ _PIECE = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Association:
+class Association(Estimator):
     """COVAR_POP, COVAR_SAMP or CORR.
 
     Args:
-        statistic: which one.
+        least_rows: how many rows it needs: 1 for a covariance that divides by their number n, else 2.
+        is_correlation: whether it is divided by both standard deviations.
         sums: what it is made of.
         first: the least and greatest x, from the middle about which sums are taken.
         second: the same of y.
     """
 
-    statistic: ir.Statistic
+    least_rows: int
+    is_correlation: bool
     sums: Sums
     first: Interval
     second: Interval
@@ -51,31 +54,33 @@ class Association:
     def estimate(self, noisy: Noisy, noises: Noises) -> float | None:
         """The statistic of one group; None where the noise leaves nothing to divide by."""
         found = self._found(noisy, noises)
-        if has_too_few(found.count, self.statistic):
+        if has_too_few(found.count, self.least_rows):
             return None
         value = found.covariance(*found.means)
-        if self.statistic is not ir.Statistic.CORR:
+        if not self.is_correlation:
             divisor = found.count if self._is_population else found.count - 1
             return clip(value / divisor, -self._greatest, self._greatest)
         spreads = [found.variance(which, mean) for which, mean in enumerate(found.means)]
         return clip(value / sqrt(spreads[0] * spreads[1]), -1.0, 1.0) if min(spreads) > 0 else None
 
-    def slopes(self, rows: int) -> dict[str, float]:
+    def slopes(self, noises: Noises, rows: int) -> Slopes:
         """How far the noise of each number moves the statistic, in a group of so many rows: about, from public facts.
 
         For means halfway to an end, spreads of a quarter of the ranges, and a correlation of 1 or −1, to which spreads
         matter most: while they may be 0 the correlation may be anything. The sign is the one at which the noise does
         more, because where terms cancel in this group they don't in another.
         """
+        del noises
         one, other = self._halves
         moments: list[tuple[float, ...]] = [_of_covariance(one / 2, other / 2)]
         size = float(rows)
-        if self.statistic is ir.Statistic.CORR:
+        if self.is_correlation:
             size = one * other / 4 * rows
             squares = [2 * one * other / 4 / half**2 for half in (one, other)]
             moments = [(*moments[0], *(sign * each for each in squares)) for sign in (1, -1)]
         found = [[factor / size for factor in self.sums.factors(each)] for each in moments]
-        return dict(zip(self.parts, max(found, key=lambda factors: hypot(*factors)), strict=True))
+        factors = dict(zip(self.parts, max(found, key=lambda factors: hypot(*factors)), strict=True))
+        return Slopes(factors, rows=rows, size=self._magnitude(rows), is_announced=not self.is_correlation)
 
     def interval(self, noisy: Noisy, noises: Noises, confidence: float) -> Interval:
         """All values that the noise could explain, whatever means go with them; in the words of `products`.
@@ -99,7 +104,7 @@ class Association:
         found = self._found(noisy, noises)
         outside = 1 - confidence
         box, outside = found.box(outside * _FOR_MEANS), outside * (1 - _FOR_MEANS)
-        if self.statistic is not ir.Statistic.CORR:
+        if not self.is_correlation:
             return self._covariance(found, box, outside)
         return _correlation(found, box, outside)
 
@@ -126,12 +131,12 @@ class Association:
         middle = clip(found.covariance(*found.means) / divisor, everything.lo, everything.hi)
         return explained(chance, outside, middle, everything.lo, everything.hi) or everything
 
-    def magnitude(self, rows: int) -> float:
+    def _magnitude(self, rows: int) -> float:
         """What the statistic is in a group of so many rows that `slopes` is about, of a correlation of 1/2."""
-        if self.statistic is ir.Statistic.CORR:
+        if self.is_correlation:
             return 0.5
         one, other = self._halves
-        return one * other / 4 * (1 if self._is_population else rows / (rows - 1))
+        return one * other / 4 * (1 if self._is_population else rows / max(rows - 1, 1))
 
     @property
     def _halves(self) -> tuple[float, float]:
@@ -142,7 +147,7 @@ class Association:
     @property
     def _is_population(self) -> bool:
         """Whether the divisor is n rather than n − 1."""
-        return self.statistic is ir.Statistic.COVAR_POP
+        return self.least_rows == 1
 
     @property
     def _greatest(self) -> float:

@@ -19,7 +19,8 @@ from discreet.mechanisms import Mode, Quantile, QuantileInterval
 from discreet.mechanisms.quantile import nested
 from discreet.privacy import Event, KeyValue
 from discreet.query import ir
-from discreet.query.estimates.estimators import Interval, Noises, Noisy, integer, is_empty
+from discreet.query.estimates.estimator import Estimator, is_empty
+from discreet.query.estimates.noise import Interval, Noises, Noisy, integer
 from discreet.query.ir import EXACT, call, cast, day_of, literal, moment_of
 from discreet.tables import Kind
 
@@ -227,7 +228,7 @@ def _rounded(end: Fraction, towards: float) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuantileEstimator:
+class QuantileEstimator(Estimator):
     """A quantile: MEDIAN, PERCENTILE_CONT, MIN, MAX and their like.
 
     Args:
@@ -263,6 +264,17 @@ class QuantileEstimator:
         is_known = confidence <= float(self.confidence) + _ROUNDED
         return self.grid.interval(*intervals[min(self._place(noisy), len(intervals) - 1) if is_known else -1])
 
+    def slopes(self, _noises: Noises, _rows: int) -> None:
+        """None: how far a rank is off is known, not how far the values about it lie apart."""
+
+    def ends(self, of: ir.Type) -> tuple[float, float] | None:
+        """The bounds themselves."""
+        return None if of.lo is None or of.hi is None else (float(of.lo), float(of.hi))
+
+    def beside(self, rows: str | None) -> Self:
+        """It is NULL then where the count leaves no row."""
+        return replace(self, rows=rows)
+
     def chosen_by(self, selection: Selection) -> Self:
         """The estimator with the confidence of the interval that a selection makes."""
         return self if selection.about is None else replace(self, confidence=selection.about.confidence)
@@ -277,7 +289,7 @@ class QuantileEstimator:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModeEstimator:
+class ModeEstimator(Estimator):
     """The most frequent value, or a list of the most frequent ones.
 
     Args:
@@ -316,3 +328,10 @@ class ModeEstimator:
         plan says so.
         """
         del noisy, noises, confidence
+
+    def slopes(self, _noises: Noises, _rows: int) -> None:
+        """None: values that aren't numbers don't move."""
+
+    def beside(self, rows: str | None) -> Self:
+        """It is NULL then where the count leaves no row."""
+        return replace(self, rows=rows)

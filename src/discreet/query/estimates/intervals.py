@@ -22,7 +22,7 @@ from typing import Self
 
 from discreet.mechanisms import Gaussian
 from discreet.query.estimates import noise_tails
-from discreet.query.estimates.estimators import Interval, Noise
+from discreet.query.estimates.noise import Interval, Noise
 
 _FINE = 1e-6
 """To which part of an interval's half width its ends are found; they are put on the outside."""

@@ -1,4 +1,4 @@
-"""How outputs move with the noise: linear combinations of noisy measures and ratios of two exactly, others by slopes.
+"""Linear combinations of noisy measures, ratios of two, and slopes: how far noise moves what is made of measures.
 
 `100.0 * SUM(a) / COUNT(*)`, `COUNT(*) - COUNT(x)` and `2 * AVG(x) + 1` are such combinations and ratios; for them the
 joint law of the noise is known, and so is an interval that wastes nothing.
@@ -10,19 +10,13 @@ weighed, for a reference group of `ROWS` rows, where the mean of what is added u
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
-from math import sqrt
 
-from discreet.errors import Unsupported
 from discreet.query import ir
-from discreet.query.estimates.associations import Association
-from discreet.query.estimates.choices import ModeEstimator, QuantileEstimator
-from discreet.query.estimates.estimators import Estimator, Interval, Linear, Noises, Noisy, OfNoRows, Total
 from discreet.query.estimates.intervals import Joint, ratio_interval
-from discreet.query.estimates.means import Mean, Spread
-from discreet.query.ir import nullif_zero
+from discreet.query.estimates.noise import Interval, Noises, Noisy, scaled
 
 ROWS = 1_000
 """The size of the reference group: errors of averages are announced for it, and shrink as the group grows."""
@@ -30,7 +24,35 @@ ROWS = 1_000
 _NUDGE = 1_024
 """A measure is moved by one part in so many, up and down, to see how an estimate moves with it."""
 
-_ROOTS = {ir.Statistic.STDDEV_POP, ir.Statistic.STDDEV_SAMP}
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A constant plus measures, each with a factor.
+
+    Args:
+        factors: by measure, in the units of its values.
+        constant: what is added.
+    """
+
+    factors: Mapping[str, Fraction] = field(default_factory=dict)
+    constant: Fraction = Fraction(0)
+
+    def times(self, factor: Fraction) -> Linear:
+        """All of it times a number."""
+        return Linear({name: factor * one for name, one in self.factors.items()}, factor * self.constant)
+
+    def plus(self, other: Linear) -> Linear:
+        """The sum of two; factors that cancel are left out."""
+        names = dict.fromkeys((*self.factors, *other.factors))
+        sums = {name: self.factors.get(name, Fraction(0)) + other.factors.get(name, Fraction(0)) for name in names}
+        return Linear({name: one for name, one in sums.items() if one}, self.constant + other.constant)
+
+    def at(self, noisy: Noisy, noises: Noises) -> float:
+        """Its value for one group."""
+        return float(self.constant) + sum(
+            float(factor) * scaled(name, noisy, noises) for name, factor in self.factors.items()
+        )
+
 
 _ONE = Linear(constant=Fraction(1))
 
@@ -108,122 +130,22 @@ class LinearRatio:
         joint = Joint.of([noises[name] for name in self.numerator.factors])
         return joint.radius([float(factor) for factor in self.numerator.factors.values()], confidence)
 
+    def slopes(self, noises: Noises, rows: int) -> Slopes | None:
+        """Its own factors if it is linear; those of a ratio A/B are those of (A − tB)/B at its value t.
 
-def ratio_of(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> LinearRatio | None:
-    """The expression as a ratio of linear combinations; None if it isn't one.
-
-    Args:
-        expr: over released values.
-        estimators: by aggregate name.
-    """
-    match expr:
-        case ir.Released(name=name):
-            return ratio_of_aggregate(estimators.get(name))
-        case ir.Literal(value=int() | Fraction() as value) if not isinstance(value, bool):
-            return LinearRatio(Linear(constant=Fraction(value)))
-        case ir.Call(function=ir.Function(name="real"), args=(arg,)):
-            return ratio_of(arg, estimators)
-        case ir.Call() if (divisor := nullif_zero(expr)) is not None:
-            return ratio_of(divisor, estimators)
-        case ir.Call(function=function, args=args):
-            parts = [ratio_of(arg, estimators) for arg in args]
-            known = [part for part in parts if part is not None]
-            return _combined(function.name, known) if len(known) == len(parts) else None
-        case _:
+        None where the denominator is 0 in the reference group.
+        """
+        if self.is_linear:
+            return Slopes({name: float(factor) for name, factor in self.numerator.factors.items()})
+        group = {name: _reference_of(noises[name].measure, rows) for name in self.parts}
+        top, bottom = self.numerator.at(group, noises), self.denominator.at(group, noises)
+        if bottom == 0:
             return None
-
-
-def ratio_of_aggregate(estimator: Estimator | None) -> LinearRatio | None:
-    """An aggregate as a ratio of linear combinations; None if it isn't one."""
-    match estimator:
-        case Total(measure=measure):
-            return LinearRatio(Linear({measure: Fraction(1)}))
-        case OfNoRows(is_count=True):
-            return LinearRatio(Linear())
-        case Mean(total=total, count=count, centre=centre, lo=lo, hi=hi):
-            numerator = Linear({total: Fraction(1)}).plus(Linear({count: centre}))
-            return LinearRatio(numerator, Linear({count: Fraction(1)}), (lo, hi))
-        case None | OfNoRows() | Spread() | Association() | QuantileEstimator() | ModeEstimator():
-            return None
-        case _:
-            raise _unknown(estimator)
-
-
-def parts_with_intervals(
-    expr: ir.Expr, estimators: Mapping[str, Estimator]
-) -> Iterator[tuple[ir.Expr, Estimator | LinearRatio]]:
-    """The largest parts of an expression whose intervals are known, from left to right, with what knows them."""
-    if isinstance(expr, ir.Released) and expr.name in estimators:
-        yield expr, estimators[expr.name]
-    elif (ratio := ratio_of(expr, estimators)) is not None:
-        yield from () if ratio.is_constant else ((expr, ratio),)
-    elif isinstance(expr, ir.Call):
-        for arg in expr.args:
-            yield from parts_with_intervals(arg, estimators)
-
-
-def _combined(name: str, parts: list[LinearRatio]) -> LinearRatio | None:
-    """A function of such ratios, if it is one itself."""
-    match name, parts:
-        case "negate", [one]:
-            return one.affine(Fraction(-1))
-        case "add", [one, other]:
-            return _sum(one, other)
-        case "subtract", [one, other]:
-            return _sum(one, other.affine(Fraction(-1)))
-        case "multiply", [one, other]:
-            return _product(one, other) or _product(other, one)
-        case "divide", [one, other]:
-            return _quotient(one, other)
-        case _:
-            return None
-
-
-def _sum(one: LinearRatio, other: LinearRatio) -> LinearRatio | None:
-    """The sum, if both are over the same denominator, or one is a constant."""
-    if other.is_constant:
-        return one.affine(Fraction(1), other.numerator.constant)
-    if one.is_constant:
-        return _sum(other, one)
-    if one.denominator != other.denominator:
-        return None
-    return LinearRatio(one.numerator.plus(other.numerator), one.denominator)
-
-
-def _product(one: LinearRatio, other: LinearRatio) -> LinearRatio | None:
-    """The product with a constant, or with the denominator."""
-    if other.is_constant:
-        return one.affine(other.numerator.constant)
-    if other.is_linear and other.numerator == one.denominator:
-        return LinearRatio(one.numerator)
-    return None
-
-
-def _quotient(one: LinearRatio, other: LinearRatio) -> LinearRatio | None:
-    """The quotient, if both are over the same denominator, or the divisor is a constant."""
-    if other.is_constant:
-        constant = other.numerator.constant
-        return None if constant == 0 else one.affine(1 / constant)
-    return LinearRatio(one.numerator, other.numerator) if one.denominator == other.denominator else None
-
-
-def deviation(expr: ir.Expr, estimators: Mapping[str, Estimator], noises: Noises) -> float | None:
-    """The standard deviation of the noise in a count, a sum or a linear combination of them; None for anything else.
-
-    The noises of a plan's measures are independent, so their variances add up.
-
-    Args:
-        expr: over released values.
-        estimators: by aggregate name.
-        noises: by measure.
-    """
-    ratio = ratio_of(expr, estimators)
-    if ratio is None or ratio.is_constant or not ratio.is_linear:
-        return None
-    return sqrt(sum((float(factor) * noises[name].deviation) ** 2 for name, factor in ratio.numerator.factors.items()))
-
-
-# ── Slopes ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+        value, above, below = top / bottom, self.numerator.factors, self.denominator.factors
+        factors = {
+            name: (float(above.get(name, 0)) - value * float(below.get(name, 0))) / bottom for name in self.parts
+        }
+        return Slopes(factors, rows=rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +155,15 @@ class Slopes:
     Args:
         factors: what one unit of noise in each measure moves it by, in units of the measure's values.
         rows: the size of the group for which this holds; None if it holds for all.
+        size: of an aggregate, what its error is compared with when an offer is shared out; above 0.
+        is_announced: whether the error may be told in advance, and a width promised. Not of what grows without bound
+            as deviations shrink, nor of what isn't a number: there slopes only share out the offer.
     """
 
     factors: Mapping[str, float]
     rows: int | None = None
+    size: float = 1.0
+    is_announced: bool = True
 
     def radius(self, noises: Noises, confidence: float) -> float:
         """Half the width of the output's interval, to first order.
@@ -254,114 +181,28 @@ class Slopes:
         return joint.radius([self.factors[name] for name in names], confidence)
 
 
-def slopes_of(expr: ir.Expr, estimators: Mapping[str, Estimator], noises: Noises, rows: int = ROWS) -> Slopes | None:
-    """The slopes of an output; None if they aren't known in advance.
+def by_differences(
+    estimate: Callable[[Noisy, Noises], float | None], parts: tuple[str, ...], noises: Noises, rows: int
+) -> dict[str, float] | None:
+    """How an estimate of a smooth statistic moves at the reference group, by central differences.
+
+    An estimator has to ask for this: what jumps, such as a truth, looks as if it didn't move.
 
     Args:
-        expr: over released values.
-        estimators: by aggregate name.
-        noises: by measure; of any size, since slopes don't depend on it.
+        estimate: of one group; None where there is nothing to divide by.
+        parts: the measures that it is made of.
+        noises: by measure.
         rows: of the reference group.
     """
-    if isinstance(expr, ir.Released) and expr.name in estimators:
-        return slopes_of_aggregate(estimators[expr.name], noises, rows)
-    ratio = ratio_of(expr, estimators)
-    return None if ratio is None or ratio.is_constant else _of_ratio(ratio, noises, rows)
-
-
-def slopes_of_aggregate(estimator: Estimator, noises: Noises, rows: int = ROWS) -> Slopes | None:
-    """The slopes of one aggregate; None if it rests on anything but noisy measures.
-
-    Raises:
-        Unsupported: nobody taught this how the estimator moves; no error is promised then.
-    """
-    match estimator:
-        case QuantileEstimator() | ModeEstimator():
-            return None
-        case OfNoRows():
-            return Slopes({})
-        case Association():
-            return Slopes(estimator.slopes(rows), rows=rows)
-        case Spread():
-            return _by_differences(estimator, noises, rows)
-        case _:
-            ratio = ratio_of_aggregate(estimator)  # which refuses what it doesn't know
-            return None if ratio is None else _of_ratio(ratio, noises, rows)
-
-
-def _unknown(estimator: Estimator) -> Unsupported:
-    """That nothing is known of how an estimator moves with the noise."""
-    return Unsupported(f"how far noise moves a {type(estimator).__name__} isn't known")
-
-
-def is_announced(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> bool:
-    """Whether the error of an output can be told in advance, at the least for the reference group.
-
-    That of a standard deviation can't, nor that of a correlation: they grow without bound as deviations shrink.
-    """
-    estimator = estimators.get(expr.name) if isinstance(expr, ir.Released) else None
-    return not (isinstance(estimator, (Spread, Association)) and estimator.statistic in {*_ROOTS, ir.Statistic.CORR})
-
-
-def magnitude(estimator: Estimator, noises: Noises) -> float:
-    """What the error of an aggregate is compared with, for the reference group; above 0.
-
-    A count is compared with `ROWS`; a sum with as many times half its terms' range; an average or a standard deviation
-    with half the range; a variance with the square of that; what is known without noise with 1.
-
-    Raises:
-        Unsupported: nobody taught this what it is compared with.
-    """
-    match estimator:
-        case Total(measure=name):
-            measure, step = noises[name].measure, float(noises[name].step)
-            if not isinstance(measure, ir.Sum):
-                return ROWS
-            half = (measure.hi - measure.lo) / 2 or max(abs(measure.lo), abs(measure.hi), 1)
-            return ROWS * step * half
-        case Mean(lo=lo, hi=hi) | Spread(lo=lo, hi=hi):
-            half = float(hi - lo) / 2 or 1.0
-            is_square = isinstance(estimator, Spread) and estimator.statistic not in _ROOTS
-            return half**2 if is_square else half
-        case Association():
-            return estimator.magnitude(ROWS)
-        case OfNoRows():
-            return 1.0
-        case _:
-            raise _unknown(estimator)
-
-
-def _of_ratio(ratio: LinearRatio, noises: Noises, rows: int) -> Slopes | None:
-    """The slopes of a linear ratio are its factors; those of a ratio A/B are those of (A − tB)/B at its value t."""
-    if ratio.is_linear:
-        return Slopes({name: float(factor) for name, factor in ratio.numerator.factors.items()})
-    names = tuple(dict.fromkeys((*ratio.numerator.factors, *ratio.denominator.factors)))
-    group = {name: _reference_of(noises[name].measure, rows) for name in names}
-    top, bottom = ratio.numerator.at(group, noises), ratio.denominator.at(group, noises)
-    if bottom == 0:
-        return None
-    value = top / bottom
-    return Slopes(
-        {
-            name: (float(ratio.numerator.factors.get(name, 0)) - value * float(ratio.denominator.factors.get(name, 0)))
-            / bottom
-            for name in names
-        },
-        rows=rows,
-    )
-
-
-def _by_differences(estimator: Spread, noises: Noises, rows: int) -> Slopes | None:
-    """The slopes of an estimate at the reference group, by central differences."""
-    group = {name: _reference_of(noises[name].measure, rows) for name in estimator.parts}
+    group = {name: _reference_of(noises[name].measure, rows) for name in parts}
     factors = {}
-    for name in estimator.parts:
+    for name in parts:
         steps = max(abs(group[name]) // _NUDGE, 1)
-        above, below = (estimator.estimate({**group, name: group[name] + move}, noises) for move in (steps, -steps))
-        if not isinstance(above, (int, float)) or not isinstance(below, (int, float)):
+        above, below = (estimate({**group, name: group[name] + move}, noises) for move in (steps, -steps))
+        if above is None or below is None:
             return None
         factors[name] = (above - below) / (2 * steps * float(noises[name].step))
-    return Slopes(factors, rows=rows)
+    return factors
 
 
 def _reference_of(measure: ir.Measure | ir.Vector, rows: int) -> int:

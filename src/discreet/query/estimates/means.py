@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
 
 from discreet.query import ir
-from discreet.query.estimates.estimators import Interval, Noises, Noisy, clip, has_too_few, scaled
+from discreet.query.estimates.estimator import Estimator, has_too_few
 from discreet.query.estimates.intervals import Joint, explained, ratio_interval
+from discreet.query.estimates.linear import Linear, LinearRatio, Slopes, by_differences
+from discreet.query.estimates.noise import Interval, Noises, Noisy, clip, scaled
 
 _FOR_MEAN = 1 / 20
 """Which part of the error is spent on keeping the mean to an interval."""
@@ -18,7 +20,7 @@ _COUNT, _TOTAL = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _AboutCentre:
+class _AboutCentre(Estimator):
     """What is made of sums of x − centre, because the noise that a sum needs grows with the size of its terms.
 
     Args:
@@ -41,6 +43,11 @@ class _AboutCentre:
         """How far a mean can lie above the centre."""
         return float(self.hi - self.centre)
 
+    @property
+    def _half(self) -> float:
+        """Half of the range, or 1 where it is a point: what errors are compared with."""
+        return float(self.hi - self.lo) / 2 or 1.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mean(_AboutCentre):
@@ -62,7 +69,7 @@ class Mean(_AboutCentre):
     def estimate(self, noisy: Noisy, noises: Noises) -> float | None:
         """The mean of one group; None where the noisy count leaves nothing to divide by."""
         count = scaled(self.count, noisy, noises)
-        if has_too_few(count, ir.Statistic.AVG):
+        if has_too_few(count, 1):
             return None
         return float(self.centre) + clip(scaled(self.total, noisy, noises) / count, self._below, self._above)
 
@@ -77,19 +84,32 @@ class Mean(_AboutCentre):
             raise AssertionError("a range with two ends bounds every mean")
         return Interval(float(self.centre) + offset.lo, float(self.centre) + offset.hi)
 
+    def slopes(self, noises: Noises, rows: int) -> Slopes | None:
+        """Those of the ratio."""
+        found = self.ratio.slopes(noises, rows)
+        return None if found is None else replace(found, size=self._half)
+
+    @property
+    def ratio(self) -> LinearRatio:
+        """The sum of the values over their number."""
+        numerator = Linear({self.total: Fraction(1)}).plus(Linear({self.count: self.centre}))
+        return LinearRatio(numerator, Linear({self.count: Fraction(1)}), (self.lo, self.hi))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread(_AboutCentre):
     """A variance or a standard deviation.
 
     Args:
-        statistic: which one.
+        least_rows: how many rows it needs: 1 where it divides by their number n, 2 where by n − 1.
+        is_root: whether it is the standard deviation.
         count: the measure that counts the rows.
         total: the measure Σ(x − centre).
         squares: the measure Σ(x − centre)².
     """
 
-    statistic: ir.Statistic
+    least_rows: int
+    is_root: bool
     count: str
     total: str
     squares: str
@@ -102,7 +122,7 @@ class Spread(_AboutCentre):
     def estimate(self, noisy: Noisy, noises: Noises) -> float | None:
         """The spread of one group; None where the noisy count leaves nothing to divide by."""
         count = scaled(self.count, noisy, noises)
-        if has_too_few(count, self.statistic):
+        if has_too_few(count, self.least_rows):
             return None
         mean = clip(scaled(self.total, noisy, noises) / count, self._below, self._above)
         return self._spread(scaled(self.squares, noisy, noises) / count - mean**2, count)
@@ -142,10 +162,18 @@ class Spread(_AboutCentre):
         found = explained(chance, outside, clip(least / divisor, 0.0, greatest), 0.0, greatest)
         return self._shown(found or Interval(0.0, greatest))
 
-    @property
-    def most(self) -> float:
-        """The most that values within bounds can be spread."""
-        return self._shown(Interval(0.0, self._greatest)).hi
+    def slopes(self, noises: Noises, rows: int) -> Slopes | None:
+        """By differences, at the reference group; a variance is compared with the square of half the range."""
+        factors = by_differences(self.estimate, self.parts, noises, rows)
+        if factors is None:
+            return None
+        size = self._half if self.is_root else self._half**2
+        return Slopes(factors, rows=rows, size=size, is_announced=not self.is_root)
+
+    def ends(self, of: ir.Type) -> tuple[float, float]:
+        """0, and the most that values within bounds can be spread."""
+        del of
+        return 0.0, self._shown(Interval(0.0, self._greatest)).hi
 
     @property
     def _greatest(self) -> float:
@@ -155,23 +183,18 @@ class Spread(_AboutCentre):
     @property
     def _is_population(self) -> bool:
         """Whether the divisor is n rather than n − 1."""
-        return self.statistic in {ir.Statistic.VAR_POP, ir.Statistic.STDDEV_POP}
-
-    @property
-    def _is_root(self) -> bool:
-        """Whether the statistic is a standard deviation."""
-        return self.statistic in {ir.Statistic.STDDEV_POP, ir.Statistic.STDDEV_SAMP}
+        return self.least_rows == 1
 
     def _shown(self, variances: Interval) -> Interval:
         """The interval of the statistic, from that of the variance."""
-        return Interval(sqrt(variances.lo), sqrt(variances.hi)) if self._is_root else variances
+        return Interval(sqrt(variances.lo), sqrt(variances.hi)) if self.is_root else variances
 
     def _spread(self, variance: float, count: float) -> float:
         """Turn a raw variance into the statistic; no variance is negative, nor above that of half at either bound."""
         value = clip(variance, 0.0, float((self.hi - self.lo) / 2) ** 2)
         if not self._is_population:
             value *= min(count / (count - 1), 2.0)
-        return sqrt(value) if self._is_root else value
+        return sqrt(value) if self.is_root else value
 
 
 def _span(parabola: Callable[[float], float], vertex: float, within: Interval) -> tuple[float, float]:

@@ -29,8 +29,8 @@ from itertools import product
 from operator import mul
 from typing import Self, TypeAlias
 
-from discreet.query.estimates.estimators import Interval, Noises, Noisy, clip, scaled
 from discreet.query.estimates.intervals import Joint, ratio_interval
+from discreet.query.estimates.noise import Interval, Noises, Noisy, clip, scaled
 
 Combination: TypeAlias = tuple[tuple[str, float], ...]
 """Numbers that are released, each with its factor."""

@@ -44,8 +44,8 @@ from typing import Protocol, Self
 
 from discreet.mechanisms import Threshold
 from discreet.query.estimates import noise_tails
-from discreet.query.estimates.estimators import Noise
 from discreet.query.estimates.intervals import SMALLEST, Joint
+from discreet.query.estimates.noise import Noise
 
 RAREST = 1e-9
 """Groups that HAVING shows less often than in this share of all draws may have intervals that don't hold."""

@@ -21,11 +21,8 @@ from discreet.query.estimates import (
     Noise,
     Slopes,
     declared_ends,
-    is_announced,
-    magnitude,
     ratio_of,
     slopes_of,
-    slopes_of_aggregate,
 )
 from discreet.query.planner.allocation import Prices, check_columns, split
 from discreet.query.planner.request import CONFIDENCE, Draft, Request
@@ -76,7 +73,7 @@ def targets(draft: Draft, noises: Mapping[str, Noise]) -> tuple[Target, ...]:
         slopes = slopes_of(output.expr, estimators, noises, draft.request.expecting or ROWS)
         if said is None or (output.name not in wanted and slopes is None) or (slopes and not slopes.factors):
             continue
-        if slopes is None or not is_announced(output.expr, estimators):
+        if slopes is None or not slopes.is_announced:
             raise Unsupported(
                 f"how wide {output.name!r} is depends on its noisy answer, so no width can be promised",
                 hint=Hint.of(
@@ -247,7 +244,8 @@ def expected_errors(draft: Draft) -> tuple[Expected, ...]:
         parts = {part for name in names for part in estimators[name].parts}
         if not parts:
             continue
-        slopes = slopes_of(output.expr, estimators, noises, rows) if is_announced(output.expr, estimators) else None
+        slopes = slopes_of(output.expr, estimators, noises, rows)
+        slopes = slopes if slopes is not None and slopes.is_announced else None
         errors.append(
             Expected(
                 column=output.name,
@@ -258,7 +256,7 @@ def expected_errors(draft: Draft) -> tuple[Expected, ...]:
                 confidence=float(confidence),
                 share=float(sum(cost for name, cost in spent.items() if parts & numbers[name])),
                 wanted=missed.get(output.name),
-                declared=declared_ends(output.expr, draft.question, estimators),
+                declared=declared_ends(output.expr, estimators),
             )
         )
     return tuple(errors)
@@ -288,9 +286,9 @@ def _relative_errors(draft: Draft) -> Iterator[float]:
         weight = float(weights.get(output.name, weights.get("*", 1)))
         for name in ir.released_names(output.expr) & estimators.keys():
             estimator = estimators[name]
-            slopes = slopes_of_aggregate(estimator, laws)
+            slopes = estimator.slopes(laws, ROWS)
             if slopes is not None:
-                yield weight * slopes.radius(laws, float(CONFIDENCE)) / magnitude(estimator, laws)
+                yield weight * slopes.radius(laws, float(CONFIDENCE)) / slopes.size
             yield from (weight * ranks[part] for part in estimator.parts if part in ranks)
 
 

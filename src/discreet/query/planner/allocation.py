@@ -31,7 +31,7 @@ from statistics import NormalDist
 
 from discreet.errors import UnknownColumn, Unsupported
 from discreet.query import ir
-from discreet.query.estimates import ROWS, Joint, Noise, magnitude, slopes_of_aggregate
+from discreet.query.estimates import ROWS, Joint, Noise
 from discreet.query.planner.request import CONFIDENCE, Draft, laws_of
 
 _NEAR = 1e-3
@@ -159,12 +159,11 @@ def _claims(draft: Draft, prices: Prices) -> Iterator[tuple[str, dict[str, float
     """For each aggregate the relative errors that it would have from each part, if that got the whole offer."""
     for name, estimator in ((name, one) for name, one in draft.estimators if one.parts):
         chosen = {part: prices.ranks[part] / ROWS for part in estimator.parts if part in prices.ranks}
-        found = slopes_of_aggregate(estimator, prices.laws)
+        found = estimator.slopes(prices.laws, ROWS)
         if found is None:
             yield name, chosen
             continue
-        size = magnitude(estimator, prices.laws)
-        yield name, {part: error / size for part, error in prices.errors(found.factors).items()}
+        yield name, {part: error / found.size for part, error in prices.errors(found.factors).items()}
 
 
 def split(columns: Sequence[Mapping[str, float]], power: int) -> dict[str, Fraction]:

@@ -237,7 +237,7 @@ def measures(draft: Draft) -> Draft:
     collector = MeasureCollector(draft)
     found = {aggregate.name: _estimator(aggregate, collector) for aggregate in draft.question.aggregates}
     selector = collector.units() if draft.has_private_keys else None
-    estimators = tuple((name, _aware_of_rows(each, collector.counted_rows)) for name, each in found.items())
+    estimators = tuple((name, each.beside(collector.counted_rows)) for name, each in found.items())
     _check_choices(draft, len(collector.picks))
     return replace(
         draft,
@@ -247,13 +247,6 @@ def measures(draft: Draft) -> Draft:
         estimators=estimators,
         selector=selector,
     )
-
-
-def _aware_of_rows(estimator: Estimator, rows: str | None) -> Estimator:
-    """A choice that knows the group's number of rows, if that is measured anyway; other estimators as they are."""
-    if isinstance(estimator, QuantileEstimator | ModeEstimator):
-        return replace(estimator, rows=rows)
-    return estimator
 
 
 def _check_lists(question: ir.Question) -> None:
@@ -289,11 +282,13 @@ def _estimator(aggregate: ir.Aggregate, collector: MeasureCollector) -> Estimato
         return known
     match statistic:
         case ir.Statistic.UNITS:
-            return Total(measure=collector.units(), whole=True)
+            return Total(measure=collector.units(), whole=True, is_count=True)
         case ir.Statistic.COUNT:
-            return Total(measure=collector.rows() if value is None else collector.sum(_present(value)), whole=True)
+            return Total(
+                measure=collector.rows() if value is None else collector.sum(_present(value)), whole=True, is_count=True
+            )
         case ir.Statistic.DISTINCT:
-            return Total(measure=collector.distinct(_given(value)), whole=True)
+            return Total(measure=collector.distinct(_given(value)), whole=True, is_count=True)
         case ir.Statistic.SUM:
             total = _given(value)
             return Total(measure=collector.sum(total), whole=total.type.kind is Kind.INTEGER)
@@ -352,7 +347,10 @@ def _spread(statistic: ir.Statistic, value: ir.Expr, collector: MeasureCollector
     count, total = collector.sum(_present(value)), collector.sum(offset)
     _check_squares(value)
     squares = collector.sum(call("multiply", offset, offset))
-    return Spread(statistic=statistic, count=count, total=total, squares=squares, centre=centre, lo=lo, hi=hi)
+    least, is_root = 1 if statistic.endswith("pop") else 2, statistic.startswith("std")
+    return Spread(
+        least_rows=least, is_root=is_root, count=count, total=total, squares=squares, centre=centre, lo=lo, hi=hi
+    )
 
 
 def _association(statistic: ir.Statistic, first: ir.Expr, second: ir.Expr, collector: MeasureCollector) -> Estimator:
@@ -370,7 +368,8 @@ def _association(statistic: ir.Statistic, first: ir.Expr, second: ir.Expr, colle
         product=collector.sum(call("multiply", x, y)),
         squares=tuple(collector.sum(call("multiply", each, each)) for each in (x, y) if statistic is ir.Statistic.CORR),
     )
-    return Association(statistic=statistic, sums=sums, first=ends, second=others)
+    least, is_correlation = 1 if statistic.endswith("pop") else 2, statistic is ir.Statistic.CORR
+    return Association(least_rows=least, is_correlation=is_correlation, sums=sums, first=ends, second=others)
 
 
 def _association_in_parts(statistic: ir.Statistic, values: Sequence[ir.Expr], collector: MeasureCollector) -> Estimator:
@@ -383,7 +382,8 @@ def _association_in_parts(statistic: ir.Statistic, values: Sequence[ir.Expr], co
     first, second = map(_bernstein, pair)
     names = collector.vector([call("multiply", x, y) for x in first for y in second])
     return Association(
-        statistic=statistic,
+        least_rows=1 if statistic.endswith("pop") else 2,
+        is_correlation=statistic is ir.Statistic.CORR,
         sums=Sums.of_parts(names, (float(one), float(other)), squares=statistic is ir.Statistic.CORR),
         first=Interval(-float(one), float(one)),
         second=Interval(-float(other), float(other)),

@@ -1,0 +1,131 @@
+"""Noise: what was released of a group, and how far the noise in each number reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import lru_cache
+from math import exp, expm1, sqrt
+from typing import TypeAlias
+
+from discreet.exact.rational import Rationalizable, probability
+from discreet.mechanisms import Gaussian
+from discreet.privacy import Sensitivity
+from discreet.query import ir
+from discreet.query.estimates.noise_tails import Mechanism, summed_radius
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A closed interval.
+
+    Args:
+        lo: the lower end.
+        hi: the upper end.
+    """
+
+    lo: float
+    hi: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """A measure with the mechanism that releases it.
+
+    Args:
+        measure: what the engine adds up, in steps of a grid; or several sums that are released together.
+        mechanism: calibrated in the same steps.
+        number: how many independent noises of the mechanism it holds: more than one only where released groups were
+            added up afterwards.
+
+    Attributes:
+        step: the size of one step of the grid.
+    """
+
+    measure: ir.Measure | ir.Vector
+    mechanism: Mechanism
+    number: int = 1
+    step: Fraction = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Work out the step once: intervals ask for it for every group."""
+        grid = self.measure.grid if isinstance(self.measure, ir.Sum | ir.Histogram | ir.Vector) else 0
+        object.__setattr__(self, "step", Fraction(2) ** grid)
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """How far one unit moves the measure, in steps."""
+        return self.mechanism.sensitivity
+
+    @property
+    def numbers(self) -> tuple[Noise, ...]:
+        """That of each number that is released: of a vector's sums, which have independent noises, or itself."""
+        sums = ir.sums_of(self.measure)
+        return (self,) if sums == (self.measure,) else tuple(replace(self, measure=each) for each in sums)
+
+    @property
+    def deviation(self) -> float:
+        """Its standard deviation, in the units of the measure's values.
+
+        Discrete Laplace noise of scale b has variance 2 p/(1 − p)² with p = exp(−1/b) (Inusah & Kozubowski 2006). That
+        of a discrete Gaussian is at most sigma², and less by a factor that no float64 can tell once sigma is above 2
+        (Canonne, Kamath & Steinke 2020, Corollary 9).
+        """
+        if isinstance(self.mechanism, Gaussian):
+            return float(self.step * self.mechanism.sigma) * sqrt(self.number)
+        rate = 1 / float(self.mechanism.scale)
+        return float(self.step) * sqrt(2 * self.number * exp(-rate)) / -expm1(-rate)
+
+    def radius(self, confidence: Rationalizable) -> Fraction:
+        """Within which distance of 0 it lies with this confidence, in the units of the measure's values.
+
+        Args:
+            confidence: in (0, 1).
+        """
+        return self.step * noise_radius(self.mechanism, self.number, confidence)
+
+
+@lru_cache(maxsize=1024, typed=True)  # all groups have the same; a float is read otherwise than an equal fraction
+def noise_radius(mechanism: Mechanism, number: int, confidence: Rationalizable) -> int:
+    """An r with Pr[|sum of so many independent noises| ≤ r] ≥ confidence, in steps: the least, or next to it.
+
+    Args:
+        mechanism: that made each of the noises.
+        number: how many; 1 or more.
+        confidence: in (0, 1).
+
+    Examples:
+        >>> from discreet.mechanisms import Laplace
+        >>> from discreet.privacy import Sensitivity
+        >>> one = Laplace(Fraction(10), Sensitivity.scalar(1))
+        >>> [noise_radius(one, number, 0.95) for number in (1, 2, 100)]
+        [30, 41, 278]
+    """
+    exact = probability(confidence, "confidence")
+    return mechanism.radius(exact) if number == 1 else summed_radius(mechanism, number, exact)
+
+
+Noisy: TypeAlias = Mapping[str, int | tuple[int, ...]]
+"""What was released of one group, by name: a noisy integer for each measure, the number of a bin (or several) for each
+choice."""
+
+Noises: TypeAlias = Mapping[str, Noise]
+
+
+def integer(name: str, noisy: Noisy) -> int:
+    """One released integer."""
+    value = noisy[name]
+    if not isinstance(value, int):
+        raise TypeError("this was released as a list")
+    return value
+
+
+def scaled(name: str, noisy: Noisy, noises: Noises) -> float:
+    """A noisy measure in the units of its values."""
+    return float(noises[name].step * integer(name, noisy))
+
+
+def clip(value: float, lo: float, hi: float) -> float:
+    """The value, moved into [lo, hi]."""
+    return min(max(value, lo), hi)
