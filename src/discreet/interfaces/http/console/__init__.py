@@ -1,9 +1,11 @@
 """The console: pages for people, at `/`, made by the server. They show what the service says, and decide nothing.
 
-    visits   how people sign in, what their forms say, how a page is made and what it may load
-    account  tables, budget, history, certificates; tokens, approvals, admissions  ─┐
-    asking   a question, in SQL or built without, and its plan                      ├─ in the name of who signed in
-    answers  what became of it, as tables and charts                               ─┘
+    session     whose request it is                 sign_in     by a token or at a provider, and out
+    forms       what they say, and from where       asking      a question in SQL, and its plan; proposals for its words
+    pages       how they are made                   building    a question from parts, without SQL
+    problems    what went wrong, as a page          answers     what became of it, as tables and charts
+                                                    account     tables, history, budget, certificates, verification
+                                                    requests    what is approved; tokens, admissions
 
 Templates, and the files that browsers load, are in the folders beside them.
 """
@@ -13,7 +15,17 @@ from pathlib import Path
 from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
-from discreet.interfaces.http.console import account, answers, asking, sign_in
+from discreet.interfaces.http.console import (
+    account,
+    admissions,
+    answers,
+    asking,
+    building,
+    proposals,
+    requests,
+    sign_in,
+    tokens,
+)
 from discreet.interfaces.http.console.problems import as_page
 
 __all__ = ["add_console", "as_page"]
@@ -27,6 +39,6 @@ def add_console(app: FastAPI, *, secure: bool) -> None:
         secure: whether browsers reach it by TLS, so that the session's cookie never travels without.
     """
     app.state.secure = secure
-    for part in (sign_in, account, asking, answers):
+    for part in (sign_in, account, tokens, requests, admissions, asking, building, proposals, answers):
         app.include_router(part.ROUTES, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))

@@ -104,3 +104,15 @@ def _fields(text: str) -> Fields:
     if len(found) != len(pairs):
         raise InvalidArgument("a field was sent twice")
     return found
+
+
+def days_in(fields: Fields) -> int:
+    """For how many days something holds, as a form says it.
+
+    Raises:
+        InvalidArgument: it isn't a whole number.
+    """
+    days = fields.get("days", "")
+    if not (days.isascii() and days.isdecimal()) or len(days) > 4:  # noqa: PLR2004 — digits
+        raise InvalidArgument("days is a whole number", hint="90, for example")
+    return int(days)

@@ -1,0 +1,78 @@
+"""Requests: what is to be approved, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from discreet.errors import InvalidArgument
+from discreet.interfaces.http.console.asking import offered_in, questions_in, terms_of
+from discreet.interfaces.http.console.forms import Filled, days_in
+from discreet.interfaces.http.console.pages import page, see
+from discreet.interfaces.http.console.session import Visiting
+
+ROUTES = APIRouter()
+
+
+@ROUTES.get("/requests")
+def requests(visit: Visiting) -> Response:
+    """What was requested: one's own; for custodian and auditor, everything; the last first."""
+    found = [{**each, "terms": _said_of(each["terms"])} for each in reversed(visit.service.requests(visit.caller))]
+    return page("requests", visit, requests=found)
+
+
+_UNSAID: Mapping[str, frozenset[Any]] = {
+    "confidence": frozenset({"0.95", "19/20", 0.95}),
+    "consistent": frozenset({False}),
+    "cut_off": frozenset({False}),
+    "dialect": frozenset({"duckdb"}),
+}
+"""What terms are if nobody says them; the command line sends all of them."""
+
+
+def _said_of(terms: Mapping[str, Any]) -> dict[str, Any]:
+    """The terms that say something, for a reader."""
+    return {name: value for name, value in terms.items() if not _is_unsaid(name, value)}
+
+
+def _is_unsaid(name: str, value: object) -> bool:
+    """Whether a term is what it would be anyway."""
+    return isinstance(value, str | float | bool) and value in _UNSAID.get(name, ())
+
+
+@ROUTES.post("/requests")
+def request(visit: Visiting, fields: Filled) -> Response:
+    """Request approval for a question, for its plan as it is now."""
+    offered = offered_in(fields)
+    if not isinstance(questions_in(offered["question"]), str):
+        raise InvalidArgument("approval is requested for one question", hint="request each by itself")
+    visit.service.request(visit.caller, offered["question"], terms_of(offered), fields.get("purpose", ""))
+    return see("/requests")
+
+
+@ROUTES.post("/requests/{name}/answer")
+def answer(name: str, visit: Visiting, _: Filled) -> Response:
+    """Ask what was approved: the question of the request, and no other."""
+    found = next((each for each in visit.service.requests(visit.caller) if each["id"] == name), None)
+    if found is None:
+        raise InvalidArgument("there is no such request of yours", hint="the list has all that there are")
+    ticket = visit.service.ask(
+        visit.caller, found["question"], found["terms"], digest=found["digest"], approval=found["id"]
+    )
+    return see(f"/answers/{ticket.id}")
+
+
+@ROUTES.post("/requests/{name}/approval")
+def approve(name: str, visit: Visiting, fields: Filled) -> Response:
+    """Let it be asked: once, at this plan, by who requested it."""
+    visit.service.approve(visit.caller, name, days=days_in(fields), any_version="any_version" in fields)
+    return see("/requests")
+
+
+@ROUTES.post("/requests/{name}/denial")
+def deny(name: str, visit: Visiting, fields: Filled) -> Response:
+    """Deny it, or take back an approval that wasn't used."""
+    visit.service.deny(visit.caller, name, fields.get("reason", ""))
+    return see("/requests")
