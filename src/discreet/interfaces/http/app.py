@@ -1,4 +1,4 @@
-"""The API of a service: its routes, its limit on bodies, its replies to errors, and whether it is healthy."""
+"""The API of a service: its routes, what stands before them, and its replies to errors."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from http import HTTPStatus
 from typing import Any
 
 from anyio.to_thread import current_default_thread_limiter
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Mount
 
@@ -21,8 +20,7 @@ from discreet.interfaces.http.middleware.calls import LimitedCalls
 from discreet.interfaces.http.middleware.observed import Observed
 from discreet.interfaces.http.middleware.safe_headers import SafeHeaders
 from discreet.interfaces.http.middleware.strict import Strict
-from discreet.interfaces.http.problems import SCHEMA, described, problem, problems
-from discreet.interfaces.http.requests import Serving, Who
+from discreet.interfaces.http.problems import SCHEMA, described, problem
 from discreet.interfaces.http.routes import ROUTERS
 from discreet.service import Event, Service
 from discreet.version import __version__
@@ -65,7 +63,7 @@ def make_app(service: Service, *, secure: bool = False, behind_proxy: bool = Fal
     app.add_middleware(Strict)
     app.add_middleware(Observed, service=service, behind_proxy=behind_proxy)
     app.add_middleware(SafeHeaders, secure=secure)
-    for routes in (HEALTH, *ROUTERS):
+    for routes in ROUTERS:
         app.include_router(routes)
     add_console(app, secure=secure)
     _add_errors(app)
@@ -129,32 +127,3 @@ def _allowed(request: Request) -> list[str]:
         return ["GET", "HEAD"]  # of files, whose mount takes all, and says no itself
     scopes = {method: {**request.scope, "method": method} for method in _METHODS}
     return [name for name, scope in scopes.items() if any(each.matches(scope)[0] is Match.FULL for each in routes)]
-
-
-HEALTH = APIRouter(tags=["health"])
-
-
-@HEALTH.get("/healthz", response_description="It is there.")
-def healthz(service: Serving) -> dict[str, str]:
-    """Whether the server is there: ok, or degraded where the ledger's witness isn't."""
-    return {"status": "degraded" if service.sender.is_behind else "ok"}
-
-
-@HEALTH.get("/readyz", response_description="It takes questions.", responses={503: problems(503)[503]})
-def readyz(service: Serving) -> Response:
-    """Whether the server takes questions: its processes are there, the ledger can be read, and it isn't stopping."""
-    if not service.is_ready:
-        return described(503, "not_ready", "the server takes no questions now", "ask again later")
-    return JSONResponse({"status": "ready"})
-
-
-@HEALTH.get(
-    "/v1/metrics",
-    responses={**problems(), 200: {"content": {"text/plain": {}}, "description": "Text, in Prometheus's format."}},
-    response_class=Response,
-)
-def metrics(service: Serving, who: Who) -> Response:
-    """The same metrics as at the operator's port, for who can't reach that and has an operator's token."""
-    from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-
-    return Response(generate_latest(service.health(who).registry()), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,89 @@
+"""The account: what may be asked about, what was spent, what was asked, and whether it holds."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Response
+from fastapi.responses import JSONResponse
+from pydantic import BeforeValidator
+
+from discreet.interfaces.http.problems import described, problems
+from discreet.interfaces.http.requests import (
+    Serving,
+    Who,
+)
+from discreet.service import entry_to_json
+
+_BUDGET = (
+    "`budget`, `spent`, `remaining`; of an analyst also their `own`: `spent`, in all, and `this_month`, `remaining`, "
+    "and when a share of theirs `renews`, or null. `failures`: how many questions `failed` since the custodian last "
+    "looked, of how many are `allowed`, and how many are `pending`. `damaged` is whether the ledger is known to be; "
+    "then nobody's `own` is said."
+)
+
+ACCOUNT = APIRouter(tags=["account"], responses=problems())
+
+_WHOLE = re.compile("[1-9][0-9]{0,15}", re.ASCII)
+
+
+def _whole(said: object) -> int:
+    """A number as it is written in the history, and not as `+1`, `1.0` or `1_0`.
+
+    Raises:
+        ValueError: it isn't.
+    """
+    if not isinstance(said, str) or not _WHOLE.fullmatch(said):
+        raise ValueError("a whole number from 1")
+    return int(said)
+
+
+@ACCOUNT.get("/v1/dataset", response_description="Tables, columns, kinds, units, bounds, keys and limits.")
+def dataset(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """What may be asked about."""
+    return service.dataset(who)
+
+
+@ACCOUNT.get("/v1/budget", response_description=_BUDGET)
+def budget(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """What was spent, and what is left."""
+    return service.budget(who)
+
+
+@ACCOUNT.get("/v1/history", response_description="A list of entries, oldest first.")
+def history(service: Serving, who: Who) -> list[dict[str, Any]]:
+    """What was asked: an analyst's own questions; for custodians and auditors, all entries."""
+    return [entry_to_json(entry) for entry in service.history(who)]
+
+
+@ACCOUNT.get(
+    "/v1/history/{entry}/certificate",
+    responses=problems(404, 422),
+    response_description="The entry, its `certificate`, what doesn't hold of it as `problems`, and a `signature`.",
+)
+def certificate(
+    entry: Annotated[int, BeforeValidator(_whole), Path(ge=1, le=2**53)], service: Serving, who: Who
+) -> Response:
+    """What vouches for a question that was paid for, whoever asked it: signed, and without the answer."""
+    found = service.certificate(who, entry)
+    return described(404, "not_found", "there is no such entry") if found is None else JSONResponse(dict(found))
+
+
+@ACCOUNT.get("/v1/verification", response_description="`entries`, `head` and `problems`, which should be empty.")
+def verification(service: Serving, who: Who) -> dict[str, Any]:
+    """Whether the ledger holds: its hash chain, and every loss in it."""
+    found = service.verify(who)
+    return {"entries": found.entries, "head": found.head, "problems": [str(each) for each in found.problems]}
+
+
+@ACCOUNT.get("/v1/key", response_description="`algorithm`, `key` in base64, and `id`.")
+def key(service: Serving) -> dict[str, str]:
+    """What signatures of answers and heads are checked against. Everybody may have it."""
+    return service.key.to_json()
+
+
+@ACCOUNT.get("/v1/head", response_description="The head, with its `signature`.")
+def head(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """The ledger's head, signed: how many entries there are, the hash of the last, and what was spent."""
+    return service.head(who)

@@ -1,0 +1,37 @@
+"""Health: whether the server is there, whether it takes questions, and its metrics."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+from fastapi.responses import JSONResponse
+
+from discreet.interfaces.http.problems import described, problems
+from discreet.interfaces.http.requests import Serving, Who
+
+HEALTH = APIRouter(tags=["health"])
+
+
+@HEALTH.get("/healthz", response_description="It is there.")
+def healthz(service: Serving) -> dict[str, str]:
+    """Whether the server is there: ok, or degraded where the ledger's witness isn't."""
+    return {"status": "degraded" if service.sender.is_behind else "ok"}
+
+
+@HEALTH.get("/readyz", response_description="It takes questions.", responses={503: problems(503)[503]})
+def readyz(service: Serving) -> Response:
+    """Whether the server takes questions: its processes are there, the ledger can be read, and it isn't stopping."""
+    if not service.is_ready:
+        return described(503, "not_ready", "the server takes no questions now", "ask again later")
+    return JSONResponse({"status": "ready"})
+
+
+@HEALTH.get(
+    "/v1/metrics",
+    responses={**problems(), 200: {"content": {"text/plain": {}}, "description": "Text, in Prometheus's format."}},
+    response_class=Response,
+)
+def metrics(service: Serving, who: Who) -> Response:
+    """The same metrics as at the operator's port, for who can't reach that and has an operator's token."""
+    from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+    return Response(generate_latest(service.health(who).registry()), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,113 @@
+"""Questions: planned, asked, and answered."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+from fastapi import APIRouter, Header, Response
+from fastapi.concurrency import run_in_threadpool
+
+from discreet.interfaces.http.problems import described, problems
+from discreet.interfaces.http.replies import ARROW, CSV, JSON, Raw, Wanted, as_said, chosen, reply, reply_of
+from discreet.interfaces.http.requests import (
+    Asked,
+    AskedTogether,
+    Bound,
+    Serving,
+    Who,
+)
+from discreet.service import Caller, Service, Ticket
+
+_PLANNED = problems(413, 422, 429)
+_ASKED = problems(402, 406, 409, 413, 422, 429, 500)
+_LATER: dict[int | str, dict[str, Any]] = {
+    202: {"description": "It waits or runs; `Location` says where its answer will be."}
+}
+_FORMATS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The answer. CSV and Arrow hold the values, with the ends of intervals as columns; JSON has its "
+        "cost and certificate too.",
+        "content": {CSV: {}, ARROW: {}},
+    }
+}
+
+_PLAN = (
+    "`digest`, `cost`, `expected` (the ± of each column; of a workload, for each question), `words`, `warnings`, "
+    "`noise` (which was taken, where the offer left it open), `answered_by` (the entries by which it is answered "
+    "already, so that asking it is free), `seconds` (how many the answer takes at the most), "
+    "`step`, `steps` and `rungs` (how many seconds each step has, how many there are, and at how many times each may "
+    "end), `remaining_like_this` (how many more questions at this cost the budget still pays for, and the caller's "
+    "share of it; null if it costs nothing), and `remaining_after`: what is left once it is paid; null if it costs "
+    "nothing, or can't be paid."
+)
+
+QUESTIONS = APIRouter(tags=["questions"])
+
+Key: TypeAlias = Annotated[
+    str | None,
+    Header(description="1 to 200 printable ASCII characters: what is asked again under it is paid for once."),
+]
+Prefer: TypeAlias = Annotated[
+    str, Header(description="`respond-async`: reply at once, with the address at which the answer will be.")
+]
+
+
+@QUESTIONS.post("/v1/plans", responses=_PLANNED, response_description=_PLAN)
+def plan(asked: Asked, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """What a question would cost, how accurate it would be, and when its answer would leave. Free."""
+    return service.plan(who, asked.question, asked.terms())
+
+
+@QUESTIONS.post("/v1/answers", responses={**_ASKED, **_LATER, **_FORMATS})
+async def answer(  # noqa: PLR0913 — what a request may say, each by name
+    *,
+    asked: Asked,
+    service: Serving,
+    who: Who,
+    wanted: Wanted,
+    idempotency_key: Key = None,
+    prefer: Prefer = "",
+) -> Response:
+    """Ask; the reply leaves when the answer does, or at once with its address, for `Prefer: respond-async`."""
+    ticket = await _asked(service, who, asked.question, asked, idempotency_key)
+    return await reply_of(ticket, wanted, prefer)
+
+
+@QUESTIONS.get("/v1/answers/{name}", responses={**problems(402, 404, 406, 422, 500), **_LATER, **_FORMATS})
+def answered(
+    *,
+    name: str,
+    service: Serving,
+    who: Who,
+    accept: Annotated[str, Header(description="As for asking.")] = "",
+    raw: Raw = False,
+) -> Response:
+    """An answer that was asked for, if it is there; so of the answers to a workload."""
+    ticket = service.ticket(who, name)
+    if ticket is None:
+        return described(404, "not_found", "there is no such question of yours")
+    media = chosen(accept, (JSON, CSV, ARROW) if isinstance(ticket.question, str) else (JSON,))
+    return reply(ticket, as_said(media, raw=raw))
+
+
+@QUESTIONS.post("/v1/workloads/plans", responses=_PLANNED, response_description=_PLAN)
+def plan_together(asked: AskedTogether, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """What questions would cost together, how accurate each would be, and when their answers would leave. Free."""
+    return service.plan(who, asked.questions, asked.terms())
+
+
+@QUESTIONS.post(
+    "/v1/workloads", responses={**_ASKED, **_LATER}, response_description="`answers`, one for each question, in order."
+)
+async def answer_together(
+    asked: AskedTogether, service: Serving, who: Who, idempotency_key: Key = None, prefer: Prefer = ""
+) -> Response:
+    """Ask questions together: what they share is measured once, one debit pays, and all are answered or none."""
+    ticket = await _asked(service, who, asked.questions, asked, idempotency_key)
+    return await reply_of(ticket, JSON, prefer)
+
+
+async def _asked(service: Service, who: Caller, question: str | list[str], asked: Bound, key: str | None) -> Ticket:
+    """A question that was taken."""
+    said: dict[str, Any] = {name: getattr(asked, name) for name in ("digest", "approval", "version")}
+    return await run_in_threadpool(service.ask, who, question, asked.terms(), key=key, **said)
