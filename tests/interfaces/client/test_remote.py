@@ -17,7 +17,7 @@ import discreet as dp
 from discreet.errors import AboveCeiling, BudgetExhausted, Forbidden, InvalidArgument, Unauthenticated, UnknownColumn
 from discreet.gateway import Protected
 from discreet.interfaces.client import Remote
-from discreet.interfaces.client.declared import TERMS
+from discreet.interfaces.client.questions import TERMS
 from discreet.interfaces.http import make_app
 from discreet.interfaces.http.requests import Asked
 from discreet.query.planner import Terms

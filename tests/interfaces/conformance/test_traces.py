@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from discreet.interfaces.conformance import Finding, Verdict, conform
-from discreet.interfaces.conformance.trial import Reply, Wire
+from discreet.interfaces.conformance.wire import Reply, Wire
 from support.attacked import CANARY, prepared
 from support.timed import free_port, wait_for
 from support.traced import CRASH

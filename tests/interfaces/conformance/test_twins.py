@@ -16,8 +16,8 @@ from fastapi.responses import JSONResponse
 
 from discreet.errors import InvalidArgument
 from discreet.interfaces.conformance import Finding, Verdict, conform
-from discreet.interfaces.conformance.answers import DRAWS, are_apart
-from discreet.interfaces.conformance.trial import Wire
+from discreet.interfaces.conformance.disclosures import DRAWS, are_apart
+from discreet.interfaces.conformance.wire import Wire
 from discreet.interfaces.http import make_app
 from discreet.stats import ks_critical
 from support.attacked import CANARY, App, Edited, Exchange, attacked, listening

@@ -19,7 +19,8 @@ from discreet.errors import (
     ServerUnreachable,
     from_dict,
 )
-from discreet.interfaces.client.credentials import Address, pool_of, without_tls
+from discreet.interfaces.client.credentials import Address
+from discreet.interfaces.client.sockets import pool_of, without_tls
 
 if TYPE_CHECKING:
     import urllib3

@@ -1,4 +1,4 @@
-"""What it takes to reach a server: its address and a token, as they are given, and whose certificates are trusted."""
+"""Credentials: a server's address and a token, as they are given."""
 
 from __future__ import annotations
 
@@ -7,16 +7,11 @@ import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 from urllib.parse import urlsplit
 
-from discreet.errors import ExtraMissing, Hint, InvalidArgument, ServerUnreachable
+from discreet.errors import Hint, InvalidArgument
 from discreet.loopback import is_loopback
-
-if TYPE_CHECKING:
-    import ssl
-
-    import urllib3
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")
 
@@ -123,75 +118,3 @@ def _kept(path: Path) -> str:
             return file.read(16_384)
     except OSError as error:
         raise InvalidArgument(f"the token's file {str(path)!r} can't be read: {error.strerror}") from None
-
-
-# ── Sockets ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-_CONNECTING = 10.0
-_SILENCE = 60.0
-"""How many seconds a server may say nothing before it counts as gone."""
-
-
-def pool_of(address: Address) -> urllib3.PoolManager:
-    """What keeps the sockets; by the proxy that the environment names, but never in the clear.
-
-    Raises:
-        ExtraMissing: urllib3 isn't installed.
-        InvalidArgument: the proxy is of no kind that is known, or `SSL_CERT_FILE` is of no use.
-    """
-    from urllib.request import getproxies, proxy_bypass
-
-    try:
-        import urllib3
-    except ImportError as error:
-        raise ExtraMissing("asking a server needs urllib3", hint="pip install 'discreet[client]'") from error
-    patience = urllib3.Timeout(connect=_CONNECTING, read=_SILENCE)
-    proxy = getproxies().get("https")
-    if address.scheme == "http":
-        return urllib3.PoolManager(timeout=patience)
-    trusted = _trusted()
-    if not proxy or proxy_bypass(address.host):
-        return urllib3.PoolManager(timeout=patience, ssl_context=trusted)
-    try:
-        return urllib3.ProxyManager(proxy, timeout=patience, ssl_context=trusted)
-    except (urllib3.exceptions.HTTPError, ValueError):
-        raise InvalidArgument("the proxy that HTTPS_PROXY names isn't one", hint="http://proxy:3128") from None
-
-
-def without_tls(address: Address, error: Exception) -> ServerUnreachable:
-    """That no safe connection came about: the certificate isn't trusted, or there is no TLS at all."""
-    import ssl
-
-    if error.args and isinstance(error.args[0], ssl.SSLCertVerificationError):
-        return ServerUnreachable(
-            f"{address} has no certificate for TLS that this machine trusts",
-            hint="SSL_CERT_FILE names a file with the authority's certificate, if it is your own",
-        )
-    return ServerUnreachable(
-        f"{address} doesn't speak TLS, or not as this machine does",
-        hint="check the address and the port; a server without TLS has an address with http://",
-    )
-
-
-def _trusted() -> ssl.SSLContext:
-    """Whose certificates are trusted: the system's authorities, and those that `SSL_CERT_FILE` names.
-
-    Raises:
-        InvalidArgument: that file can't be read, or holds no certificate; OpenSSL would trust nobody, and not say why.
-    """
-    import ssl
-
-    context, named = ssl.create_default_context(), os.environ.get("SSL_CERT_FILE")
-    if named:
-        try:
-            context.load_verify_locations(named)
-        except ssl.SSLError:
-            raise InvalidArgument(
-                f"the file {named!r}, which SSL_CERT_FILE names, holds no certificate", hint="it is in PEM"
-            ) from None
-        except OSError as error:
-            raise InvalidArgument(
-                f"the file {named!r}, which SSL_CERT_FILE names, can't be read: {error.strerror}",
-                hint="name the authority's certificate, or unset SSL_CERT_FILE",
-            ) from None
-    return context

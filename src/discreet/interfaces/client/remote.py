@@ -27,7 +27,9 @@ from discreet.errors import (
 from discreet.idempotency_key import check_key
 from discreet.interfaces.client.connection import Connection, Reply, malformed
 from discreet.interfaces.client.credentials import Address, token_of
-from discreet.interfaces.client.declared import Frame, Schema, body_of, frame_of, made_up, read_schema, written
+from discreet.interfaces.client.declared import Frame, Schema, frame_of, read_schema
+from discreet.interfaces.client.dummy import made_up
+from discreet.interfaces.client.questions import body_of, written
 from discreet.interfaces.client.replies import (
     Left,
     RemoteAccount,

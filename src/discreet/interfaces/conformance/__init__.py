@@ -2,14 +2,14 @@
 
 trial ─▶ target: who comes in, questions that it answers; every reply is looked through
             │
-            ├─ answers    averaging, differencing, tracker, races, idempotency keys, plan swaps; and what is told
-            │             besides, by bytes and times, in metrics, log and traces
-            ├─ approvals  the only way past a ceiling
-            ├─ noise      how far answers about one fact lie apart
-            ├─ resources  bombs, size
-            ├─ identity   tokens, roles, assumed names
-            ├─ protocol   smuggling, paths, bodies, slow requests, cut connections
-            └─ browser    the API's replies, forged forms, sessions, formulas, scripts, frames, redirects
+            ├─ answers      averaging, differencing, tracker, races, idempotency keys, plan swaps
+            ├─ disclosures  what is told besides: by bytes and times, in metrics, log and traces
+            ├─ approvals    the only way past a ceiling
+            ├─ noise        how far answers about one fact lie apart
+            ├─ resources    bombs, size
+            ├─ identity     tokens, roles, assumed names
+            ├─ protocol     smuggling, paths, bodies, slow requests, cut connections
+            └─ browser      the API's replies, forged forms, sessions, formulas, scripts, frames, redirects
 """
 
 from discreet.interfaces.conformance.running import FAMILIES, conform

@@ -9,7 +9,8 @@ from typing import Any
 
 from discreet.errors import NotTried
 from discreet.interfaces.conformance.target import OK, Holder, Target
-from discreet.interfaces.conformance.trial import Reply, Trial
+from discreet.interfaces.conformance.trial import Trial
+from discreet.interfaces.conformance.wire import Reply
 
 _CREATED = 201
 _AT_ONCE = 4
@@ -53,9 +54,6 @@ def _swapped(target: Target, trial: Trial, custodian: Holder, asker: Holder, oth
     _used(target, trial, asker, question, request)
     for who, each in ((asker, others[0]), (other, question), (other, others[0])):
         _refused(target, trial, who, each, request, why="that is used up")
-
-
-# ── Who asks ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _limited(target: Target, custodian: Holder, subject: str, made: ExitStack) -> Holder:
@@ -123,9 +121,6 @@ def _refused(  # noqa: PLR0913 — who asks what by which approval
     reply = _asked(target, who, question, target.offer * times, approval=request, **more)
     paid = len(target.paid(who)) - before
     trial.check(reply.status != OK and not paid, f"a question was asked by an approval {why}")
-
-
-# ── What is tried ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _without(target: Target, trial: Trial, asker: Holder) -> None:

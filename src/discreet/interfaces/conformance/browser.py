@@ -14,7 +14,8 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from discreet.errors import NotTried
 from discreet.interfaces.conformance.target import OK, Target
-from discreet.interfaces.conformance.trial import Headers, Reply, Trial
+from discreet.interfaces.conformance.trial import Trial
+from discreet.interfaces.conformance.wire import Headers, Reply
 
 _EVIL = "https://evil.example"
 _SCRIPT = "\"'><script>conform(1)</script><img src=x onerror=conform(1)>"

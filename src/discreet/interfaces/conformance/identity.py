@@ -10,7 +10,8 @@ from typing import Any
 
 from discreet.errors import NotTried
 from discreet.interfaces.conformance.target import OK, UNAUTHENTICATED, Holder, Target
-from discreet.interfaces.conformance.trial import Headers, Reply, Trial
+from discreet.interfaces.conformance.trial import Trial
+from discreet.interfaces.conformance.wire import Headers, Reply
 
 _REFUSED = {401, 403}
 _CREATED = 201

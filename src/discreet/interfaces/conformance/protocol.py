@@ -12,7 +12,8 @@ from time import monotonic, sleep
 
 from discreet.errors import NotTried
 from discreet.interfaces.conformance.target import OK, Target
-from discreet.interfaces.conformance.trial import Headers, Trial
+from discreet.interfaces.conformance.trial import Trial
+from discreet.interfaces.conformance.wire import Headers
 
 SLOW = 32
 """How many slow connections at once."""

@@ -8,7 +8,8 @@ from time import monotonic
 
 from discreet.errors import NotTried
 from discreet.interfaces.conformance.target import OK, Target
-from discreet.interfaces.conformance.trial import Reply, Trial
+from discreet.interfaces.conformance.trial import Trial
+from discreet.interfaces.conformance.wire import Reply
 
 FALSE_ALARM = 1e-9
 """The chance, at the most, that failures which have nothing to do with whom a question is about are blamed on it."""

@@ -11,7 +11,16 @@ from pathlib import Path
 
 from discreet.errors import InvalidArgument, NotTried
 from discreet.exact import Rationalizable
-from discreet.interfaces.conformance import answers, approvals, browser, identity, noise, protocol, resources
+from discreet.interfaces.conformance import (
+    answers,
+    approvals,
+    browser,
+    disclosures,
+    identity,
+    noise,
+    protocol,
+    resources,
+)
 from discreet.interfaces.conformance.target import Target
 from discreet.interfaces.conformance.trial import Finding, Purse, Report, Trial, Verdict
 
@@ -78,10 +87,10 @@ FAMILIES: Mapping[str, Family] = {
     "scripts": _alone("scripts in questions, addresses and names (XSS)", browser.scripts),
     "frames": _alone("pages within other sites' pages (clickjacking)", browser.frames),
     "redirects": _alone("addresses that lead to other sites", browser.redirects),
-    "bytes of twins": _pair("the same requests to servers that differ by one person", answers.said),
-    "times of twins": _pair("times of replies of servers that differ by one person", answers.times),
+    "bytes of twins": _pair("the same requests to servers that differ by one person", disclosures.said),
+    "times of twins": _pair("times of replies of servers that differ by one person", disclosures.times),
     "races": _alone("many connections at once, on one question and on the last of a share", answers.races),
-    "traces": _alone("tokens, marked values, questions and tracebacks in metrics, log and errors", answers.traces),
+    "traces": _alone("tokens, marked values, questions and tracebacks in metrics, log and errors", disclosures.traces),
     "canaries": Family("tokens and marked values, in every reply", _canaries),
 }
 """All families by name, as they are tried: races take what is left, and the last two look back at all the others."""

@@ -14,7 +14,8 @@ from time import monotonic, sleep, time_ns
 from typing import Any, TypeVar
 
 from discreet.errors import InvalidArgument, NotTried
-from discreet.interfaces.conformance.trial import Headers, Purse, Reply, Stream, Wire
+from discreet.interfaces.conformance.trial import Purse
+from discreet.interfaces.conformance.wire import Headers, Reply, Stream, Wire
 
 T = TypeVar("T")
 
