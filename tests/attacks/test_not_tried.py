@@ -12,7 +12,7 @@ from discreet.attacks import AttackResult
 from discreet.attacks.attack_result import Comparison
 from discreet.attacks.named_attacks import NAMED, attack, compare
 from discreet.census import synthetic
-from discreet.cli.attack_run import draw
+from discreet.cli.attack.figure import draw
 from discreet.errors import InvalidArgument
 
 TERMS: dict[str, Any] = {"on": ["dob", "zip"], "sensitive": "education", "value": "income", "people": 6, "trials": 2}

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
-from discreet.cli.app import ExitCode
+from discreet.cli.common.exit_codes import ExitCode
 from discreet.errors import InvalidArgument, SnapshotChanged
 
 COUNT = "SELECT COUNT(*) AS n FROM people"

@@ -23,10 +23,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.anonymity import read
-from discreet.cli.anonymize import command, outcome, report
-from discreet.cli.app import ExitCode
-from discreet.cli.common.options import share_of
-from discreet.cli.common.reports import write_all
+from discreet.cli.anonymize import command, outcome, saving
+from discreet.cli.common.exit_codes import ExitCode
+from discreet.cli.common.files import write_all
+from discreet.cli.common.shares import share_of
 
 NAMES = ["name", "age", "zip", "disease"]
 AGES = "".join(f"{age};{age // 10 * 10}s;*\n" for age in range(20, 60))
@@ -265,7 +265,7 @@ def test_a_full_disk_leaves_nothing(
 
     (people / "report.json").write_text("before", encoding="utf-8")
     before = sorted(people.iterdir())
-    monkeypatch.setattr(report, failing, half)
+    monkeypatch.setattr(saving, failing, half)
     result = run("anonymize", "people.csv", "-o", "out.csv", "--report", "report.json", "--force")
     assert result.exit_code == (ExitCode.REFUSED if isinstance(error, OSError) else ExitCode.INTERRUPTED)
     assert sorted(people.iterdir()) == before
@@ -305,7 +305,7 @@ def heeded() -> Iterator[None]:
 SLOW = """
 import sys, time
 from discreet.cli import main
-from discreet.cli.anonymize import report
+from discreet.cli.anonymize import saving
 
 def slowly(table, path):
     path.write_text("half")
@@ -313,7 +313,7 @@ def slowly(table, path):
     for _ in range(1800):
         time.sleep(0.1)  # a signal that another thread took is heard between two steps
 
-report._write_table = slowly  # in the place of a table that takes its time
+saving._write_table = slowly  # in the place of a table that takes its time
 sys.argv = ["discreet", "anonymize", "people.csv", "-o", "out.csv", "--report", "out.json"]
 main()
 """
@@ -348,7 +348,7 @@ def test_nothing_is_asked_without_a_terminal(people: Path, run: Any) -> None:
 
 def test_what_is_answered_is_done(people: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each kind is corrected in one pass; an answer that can't be read is asked for again."""
-    monkeypatch.setattr(command, "_may_ask", lambda: True)
+    monkeypatch.setattr(command, "may_ask", lambda: True)
     answers = ["", "nope", "zip", "-", "many", "201", "3", "13", "2", "200%", "10%", "people.csv", "out.csv"]
     result = run("anonymize", "people.csv", stdin="\n".join([*answers, ""]))
     assert result.exit_code == 0, result.output
@@ -366,7 +366,7 @@ def test_what_is_answered_is_done(people: Path, run: Any, monkeypatch: pytest.Mo
 @pytest.mark.usefixtures("people")
 def test_nothing_is_asked_where_it_was_said(run: Any, monkeypatch: pytest.MonkeyPatch, given: list[str]) -> None:
     """Nor where the answer is for a program."""
-    monkeypatch.setattr(command, "_may_ask", lambda: True)
+    monkeypatch.setattr(command, "may_ask", lambda: True)
     result = run("anonymize", "people.csv", *given, stdin="")
     assert result.exit_code == 0, result.output
     assert "seem to be" not in result.stdout
@@ -374,7 +374,7 @@ def test_nothing_is_asked_where_it_was_said(run: Any, monkeypatch: pytest.Monkey
 
 def test_who_thinks_better_of_it_leaves_no_trace(people: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The end of what is typed ends it, as Ctrl-C does."""
-    monkeypatch.setattr(command, "_may_ask", lambda: True)
+    monkeypatch.setattr(command, "may_ask", lambda: True)
     before = sorted(people.iterdir())
     assert run("anonymize", "people.csv", "-o", "out.csv", stdin="\n\n").exit_code == ExitCode.INTERRUPTED
     assert sorted(people.iterdir()) == before

@@ -14,15 +14,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from discreet.cli import questions
-from discreet.cli.app import ExitCode
-from discreet.cli.common.options import Format
-from discreet.cli.common.screen import refuse_binary_to_screen
+from discreet.cli import ask
+from discreet.cli.common.exit_codes import ExitCode
+from discreet.cli.show.formats import Format
+from discreet.cli.show.sheets import refuse_binary_to_screen
 from discreet.errors import InvalidArgument
 from discreet.results import Answer
 
 pytestmark = pytest.mark.usefixtures("town")
-
 COUNT = "SELECT COUNT(*) AS n FROM census WHERE age >= 40"
 GROUPED = "SELECT sex, COUNT(*) AS n, AVG(age) AS age FROM census GROUP BY sex"
 
@@ -303,7 +302,7 @@ def test_the_first_question_says_how_far_reading_is(run: Any, monkeypatch: pytes
         assert what == "reading"
         yield lambda name, rows: told.append((name, rows))
 
-    monkeypatch.setattr("discreet.cli.questions.counting", counting)
+    monkeypatch.setattr("discreet.cli.ask.counting", counting)
     assert run("ask", COUNT, "--epsilon", "0.1").exit_code == 0
     assert told[-1] == ("census", 2_000)
     told.clear()
@@ -401,7 +400,7 @@ def test_nobody_pays_by_mistake_where_nobody_can_be_asked(run: Any) -> None:
 @pytest.mark.parametrize(("typed", "paid"), [("y\n", 1), ("n\n", 0), ("", 0)])
 def test_a_terminal_is_asked_before_it_pays(run: Any, monkeypatch: pytest.MonkeyPatch, typed: str, paid: int) -> None:
     """On standard error, so that the answer can be piped on."""
-    monkeypatch.setattr(questions, "_may_ask", lambda: True)
+    monkeypatch.setattr(ask, "_may_ask", lambda: True)
     result = run("ask", DOUBTFUL, "--epsilon", "0.1", "--format", "csv", stdin=typed)
     assert f"warning: {DOUBT}" in result.stderr
     assert "Pay ε = 0.1 for it all the same?" in result.stderr

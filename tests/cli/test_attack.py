@@ -10,10 +10,9 @@ import pytest
 
 from discreet.attacks.attack_setup import AGAINST
 from discreet.attacks.named_attacks import NAMED
-from discreet.cli.app import ExitCode
+from discreet.cli.common.exit_codes import ExitCode
 
 SMALL = ("--people", "5", "--trials", "1", "--epsilon", "1")
-
 VOTERS = "id,who,years,postcode\n1,Ann,25,12345\n2,Bob,31,12399\n3,Cas,34,20001\n"
 PATIENTS = "id,age,zip,ill\n1,20-29,123**,flu\n2,30-39,123**,gout\n3,30-39,200**,flu\n9,30-39,123**,gout\n"
 

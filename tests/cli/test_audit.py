@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from discreet.audit.named_mechanisms import BROKEN, SOUND
-from discreet.cli.app import ExitCode
+from discreet.cli.common.exit_codes import ExitCode
 
 SURE = ("--confidence", "0.999999999")
 """False alarms have a chance of 1e-9."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from discreet.cli.app import ExitCode
+from discreet.cli.common.exit_codes import ExitCode
 from discreet.interfaces.http import make_app
 from support.attacked import Edited, Exchange, attacked, listening
 

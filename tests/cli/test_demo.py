@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from discreet.census import synthetic
-from discreet.cli import served_story
+from discreet.cli.common import extras
+from discreet.cli.demo import served_story
 from discreet.errors import ServerUnreachable
 from discreet.interfaces.client import connect
 
@@ -105,7 +106,7 @@ def test_strangers_are_served_and_the_server_stops(
 
 def test_a_demo_that_cannot_serve_says_so_at_once(monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
     """Before anything is told."""
-    monkeypatch.setattr(served_story, "find_spec", lambda _: None)
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
     refused = run("demo", "--serve")
     assert refused.exit_code == 1
     assert "discreet[server,client]" in refused.output

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from discreet.cli.app import ExitCode
+from discreet.cli.common.exit_codes import ExitCode
 
 
 def test_a_question_leaves_nothing_behind(town: Path, shell: Any) -> None:

@@ -12,7 +12,7 @@ from typer.main import get_command
 
 from discreet import __version__
 from discreet.cli import app
-from discreet.cli.app import ExitCode
+from discreet.cli.common.exit_codes import ExitCode
 
 COMMANDS = [
     "demo",
@@ -134,4 +134,4 @@ def test_a_command_loads_no_other() -> None:
     )
     run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     loaded = {name.split(".")[2] for name in run.stdout.split()}
-    assert loaded == {"app", "account", "common"}
+    assert loaded == {"app", "budget", "common", "show"}

@@ -7,12 +7,19 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from threading import Event, main_thread
+from types import FrameType
 from typing import Any
 
 import pytest
 
+from discreet.cli.common.interrupt import Abandoned, heard, patiently
+from discreet.errors import QuestionFailed
+
 COUNT = "SELECT COUNT(*) AS n FROM census"
+
 PATIENCE = 120
 """Seconds after which a process is taken to hang."""
 
@@ -110,3 +117,76 @@ def test_a_closed_pipe_is_no_defect(town: Path) -> None:
         process.wait(timeout=PATIENCE)
     assert "defect" not in err
     assert "Traceback" not in err
+
+
+def test_the_result_is_handed_on() -> None:
+    """What the work returns comes back, None too."""
+    assert patiently(lambda: 42) == 42
+    assert patiently(lambda: None) is None
+
+
+def test_an_error_is_raised_here() -> None:
+    """The very error, so that its type and place are kept."""
+    error = ValueError("no")
+
+    def fail() -> None:
+        raise error
+
+    with pytest.raises(ValueError, match="no") as raised:
+        patiently(fail)
+    assert raised.value is error
+
+
+def test_ctrl_c_is_heard_while_the_work_goes_on() -> None:
+    """The wait ends, though the work is deaf and goes on."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let what runs behind them ignore it
+    release, ended = Event(), Event()
+
+    def work() -> None:
+        while not is_waited_for():
+            if release.wait(0.001):
+                return
+        os.kill(os.getpid(), signal.SIGINT)
+        release.wait(PATIENCE)
+        ended.set()
+
+    try:
+        with pytest.raises(Abandoned):
+            patiently(work)
+        assert not ended.is_set()
+    finally:
+        release.set()
+        signal.signal(signal.SIGINT, before)
+
+
+def is_waited_for() -> bool:
+    """Whether the main thread is in the wait itself: before that, Ctrl-C would hit the test."""
+    frame: FrameType | None = sys._current_frames()[main_thread().ident or 0]
+    while frame is not None and frame.f_back is not None:
+        if frame.f_code is Event.wait.__code__ and frame.f_back.f_code is patiently.__code__:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def fail_when_interrupted() -> None:
+    """What an engine does on Ctrl-C."""
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(300):
+            time.sleep(0.1)  # a signal that another thread took is heard between two steps
+    except KeyboardInterrupt:
+        raise QuestionFailed from None
+
+
+def test_ctrl_c_is_heard_behind_an_engines_error() -> None:
+    """What an engine makes of Ctrl-C is Ctrl-C again; an error without it stays what it is."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), heard():
+            fail_when_interrupted()
+        with pytest.raises(QuestionFailed), heard():
+            raise QuestionFailed
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -13,9 +13,10 @@ import pytest
 
 from discreet.anonymity import read
 from discreet.anonymity.risk import assess
-from discreet.cli.app import ExitCode
-from discreet.cli.common import reports, tables
-from discreet.cli.risk import page
+from discreet.cli.common import columns
+from discreet.cli.common.exit_codes import ExitCode
+from discreet.cli.risk.page import page
+from discreet.cli.show import pages
 
 PEOPLE = "age,zip,disease\n" + "".join(
     f"{30 + row % 7},{row % 3},{'flu' if row % 2 else 'gout'}\n" for row in range(84)
@@ -236,7 +237,7 @@ def test_names_are_texts_on_the_page(name: str) -> None:
 def test_inlining_leaves_texts_alone() -> None:
     """Only names in tags get a prefix, even where a text looks like one."""
     svg = '<?xml version="1.0"?>\n<svg id="a" xlink:href="#a" style="fill: url(#a)"><text>id="a" url(#a)</text></svg>'
-    assert reports.inlined(svg, "f") == (
+    assert pages.inlined(svg, "f") == (
         '<svg id="f-a" xlink:href="#f-a" style="fill: url(#f-a)"><text>id="a" url(#a)</text></svg>'
     )
 
@@ -355,7 +356,7 @@ def test_a_table_without_rows_cannot_be_guessed(here: Path, run: Any) -> None:
 def test_names_go_by_commas_and_quotation_marks() -> None:
     """What `written` writes, `names` reads."""
     for names in (["a"], ["a b", "c,d"], ['say "hi"', "x"]):
-        assert tables.names([tables.written(names)]) == names
+        assert columns.names([columns.written(names)]) == names
 
 
 def test_control_signs_in_names_are_not_obeyed(here: Path, run: Any) -> None:

@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 import pytest
 
 import discreet as dp
-from discreet.cli import questions
-from discreet.cli.app import ExitCode
-from discreet.cli.common.screen import Abandoned
+from discreet.cli import ask
+from discreet.cli.common.exit_codes import ExitCode
+from discreet.cli.common.interrupt import Abandoned
 from discreet.errors import QuestionFailed
 from discreet.interfaces.http import make_app
 from discreet.results import PublicKey
@@ -77,7 +77,7 @@ def test_ctrl_c_names_the_key_by_which_the_answer_is_had(
         raise Abandoned
 
     with monkeypatch.context() as patched:
-        patched.setattr(questions, "patiently", left)
+        patched.setattr(ask, "patiently", left)
         patched.setattr(session, "remove_directories", lambda: None)
         patched.setattr(os, "_exit", sys.exit)
         stopped = run("ask", COUNT, "--epsilon", "1/11", *ann)

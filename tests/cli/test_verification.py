@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from discreet.cli.app import ExitCode
+from discreet.cli.common.exit_codes import ExitCode
 from discreet.results import PublicKey
 
 COUNT = "SELECT COUNT(*) AS n FROM census"

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from discreet.cli import app
 from discreet.cli.common.help import EXAMPLES
-from discreet.cli.common.screen import folded
+from discreet.cli.show.screen import folded, say
 from support import commandline
 
 NOT_HERE = {
@@ -52,7 +52,6 @@ SHOWN = [
     ["risk", "census.csv"],
     ["attack"],
 ]
-
 
 OnScreen: TypeAlias = Callable[..., str]
 """Runs a command on a terminal of so many columns; what is shown."""
@@ -232,3 +231,29 @@ def test_examples_work(town: Path, run: Any, path: str) -> None:
         (town / made).unlink()
     result = run(*shlex.split(EXAMPLES[path])[1:])
     assert result.exit_code == 0, result.output
+
+
+def test_a_long_line_is_folded_on_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a pipe a line stays a line; on a terminal what follows hangs under the text."""
+    line = "measures  " + "word " * 30
+    say(line, 10)
+    assert capsys.readouterr().out == f"{line}\n"
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    monkeypatch.setenv("COLUMNS", "60")
+    say(line, 10)
+    first, *rest = terminal.getvalue().splitlines()
+    assert len(first) <= 60
+    assert rest
+    assert all(one.startswith(" " * 10 + "word") for one in rest)
+
+
+def test_a_number_stays_with_its_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that is folded isn't folded there."""
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stdout", shown)
+    monkeypatch.setenv("COLUMNS", "12")
+    say("right 23 in 13.2 %", 6)
+    assert shown.getvalue() == "right 23 in\n      13.2 %\n"

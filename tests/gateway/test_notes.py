@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.cli.questions import show_answer
+from discreet.cli.show.answers import show_answer
 from discreet.results import Answer, AnswerColumn, cell_texts
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
@@ -89,8 +89,8 @@ def test_all_faces_say_the_same(clinic: dp.Protected, capsys: pytest.CaptureFixt
     again = Answer.from_json(json.loads(json.dumps(answer.to_json())))
     assert again.notes() == notes
 
-    from discreet.cli.account import of_everyone
-    from discreet.cli.common.options import Format
+    from discreet.cli.show.formats import Format
+    from discreet.cli.show.standing import of_everyone
 
     show_answer(answer, of_everyone(clinic), Format.TABLE, 0.95)
     shown = " ".join(capsys.readouterr().out.split())

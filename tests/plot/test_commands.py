@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from discreet.accounting import advanced, optimal, pure_to_zcdp, zcdp_to_epsilon
 from discreet.accounting.pld import curve_of
 from discreet.cli import app
-from discreet.cli.app import ExitCode
+from discreet.cli.common.exit_codes import ExitCode
 from discreet.plot.sheet import shown
 from discreet.privacy import LaplaceEvent, PureDP
 from support import commandline

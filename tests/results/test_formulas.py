@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.cli.common.options import Format
-from discreet.cli.common.screen import Sheet
+from discreet.cli.show.formats import Format
+from discreet.cli.show.sheets import Sheet
 from discreet.results import no_formula, to_csv
 from support.examples import examples
 

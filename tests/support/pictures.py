@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.census import synthetic
-from discreet.cli.served_story import prepared
+from discreet.cli.demo.served_story import prepared
 from discreet.service import ReleaseTimes, Role, Service, Settings
 from support.project import DOCS
 from support.visited import at_port

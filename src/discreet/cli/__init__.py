@@ -1,4 +1,4 @@
-"""The command line: a file for each command, or for those that belong together."""
+"""The command line: a file or a folder for each command, named as the command is."""
 
 from discreet.cli.app import app, main
 

@@ -1,4 +1,4 @@
-"""`discreet plot`: what privacy means, drawn in numbers of one's own, one figure per command."""
+"""`discreet plot`: what privacy means, drawn with your own numbers; one figure per command."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
 
 import typer
 
-from discreet.cli.app import reported
 from discreet.cli.common.help import Command, Group
-from discreet.cli.common.screen import say, working
+from discreet.cli.common.reporting import reported
+from discreet.cli.show.screen import say
+from discreet.cli.show.waiting import working
 from discreet.errors import InvalidArgument
 from discreet.printable import printable
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _USES, _EPSILONS = 25, 61
-"""How many points curves over uses, and over ε, are drawn through."""
+"""How many points a curve over uses has, and one over ε."""
 
 _ANSWERS = 100_000
 """The most answers that are drawn for an average."""
@@ -177,7 +178,7 @@ def delta(  # noqa: PLR0913 — each is an option of the command
 
 @dataclass(frozen=True, slots=True)
 class _Concentrated:
-    """What ρ-zCDP says about δ.
+    """The δ that ρ-zCDP gives.
 
     Args:
         rho: above 0.
@@ -225,7 +226,7 @@ def composition(
 
 
 def _totals(event: Event, epsilon: Fraction, delta: Fraction, count: int) -> dict[str, float]:
-    """The ε of so many uses, by the name of the theorem."""
+    """The total ε of `count` uses, by the name of each theorem."""
     from discreet.accounting import advanced, optimal, pure_to_zcdp, zcdp_to_epsilon
     from discreet.accounting.pld import curve_of
     from discreet.privacy import PureDP
@@ -319,7 +320,7 @@ def noise_of(kind: Noise, *, epsilon: str, delta: str, sensitivity: int) -> Cali
 
 
 def finish(figure: Figure, out: Path) -> None:
-    """Write a figure to its file, and its words to the screen."""
+    """Write a figure to its file, and describe it on the screen."""
     from discreet.plot import save
 
     save(figure, out)

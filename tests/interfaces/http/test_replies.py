@@ -17,8 +17,8 @@ from fastapi.testclient import TestClient
 from starlette.exceptions import HTTPException
 
 import discreet as dp
-from discreet.cli.common.options import Format
-from discreet.cli.questions import show_answer
+from discreet.cli.show.answers import show_answer
+from discreet.cli.show.formats import Format
 from discreet.interfaces.http import make_app, replies
 from discreet.interfaces.http.replies import ARROW, CSV, JSON, chosen, reply, reply_of
 from discreet.results import Answer

@@ -15,7 +15,7 @@ from typer.main import get_command
 
 import discreet as dp
 from discreet.cli import app
-from discreet.cli.common.options import TERMS
+from discreet.cli.common.terms import TERMS
 from discreet.errors import InvalidArgument
 from discreet.query.planner import Request, Terms
 from discreet.query.planner.terms import FORMS

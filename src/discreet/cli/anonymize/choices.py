@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.cli.common.options import share_of
+from discreet.cli.common.shares import share_of
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from discreet.anonymity.records import Records
     from discreet.tables.content import ColumnContent
 
-
 _ALONE = 0.01
-"""The share of people whom a column that is kept may single out without a word: a few have the greatest age, say."""
+"""The share of people that a kept column may single out without a refusal: a few have the greatest age, say."""
 
 
 def _coarser(guess: AttributeGuess) -> AttributeGuess:
-    """The guess for a release: what only seems to be a measure isn't handed out to the digit."""
+    """The guess for a release: a column that only seems to be a measure isn't released to the digit."""
     from discreet.anonymity.attributes import AttributeKind
 
     if not guess.is_measure:
@@ -95,7 +94,7 @@ class Roles:
         )
 
     def require_known(self, rows: int) -> None:
-        """Refuse a table in which nobody can be looked for.
+        """Refuse a table without a quasi-identifying column: there is nothing to make coarser.
 
         Args:
             rows: of the table.
@@ -111,16 +110,16 @@ class Roles:
             )
 
     def held(self, name: str) -> str:
-        """What a column holds that leads to people, in words; nothing if nothing of the kind was seen."""
+        """What a column holds that leads to people, in words; empty if no such thing was seen."""
         from discreet.anonymity.attributes import told_by_content
 
         return " and ".join(map(str, told_by_content(name, self.contents[name]))) if name in self.contents else ""
 
     def require_harmless(self, table: Records, known: Sequence[str]) -> None:
-        """Refuse to release as they are columns that single people out, gather their rows, or hold what leads to them.
+        """Refuse to keep columns that single people out, gather their rows, or hold what leads to them.
 
-        Sensitive ones may single out: that they aren't known is what their name says. What they hold counts all the
-        same, and so does what they gather: nobody needs to know an income to see which rows have the same one.
+        Sensitive columns may single people out, since by definition attackers don't know them. But what they hold and
+        what they gather still counts: one needn't know an income to see which rows share it.
 
         Args:
             table: with the columns.
@@ -238,7 +237,7 @@ class Choices:
                 )
 
     def models(self, table: Records, sensitive: Sequence[str]) -> list[Model]:
-        """What is promised, with what it is promised of.
+        """The models to keep, each with the column that it is about.
 
         Raises:
             InvalidArgument: something is promised of sensitive columns, and there is none.
@@ -261,7 +260,7 @@ class Choices:
         return models
 
     def read_hierarchies(self, quasi_identifying: Sequence[str]) -> dict[str, Hierarchy]:
-        """The hierarchies that were given.
+        """Read the hierarchies that were given.
 
         Raises:
             InvalidArgument: one is for a column that isn't quasi-identifying, or isn't a hierarchy.

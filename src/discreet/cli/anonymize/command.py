@@ -1,32 +1,24 @@
-"""`discreet anonymize`: a table whose rows hide among others, and a report on it.
-
-On a terminal it asks what the columns are, in one pass, and what to promise.
-"""
+"""`discreet anonymize`: a table whose rows hide among others, and a report on it."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from fractions import Fraction
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
+from typing import Annotated, TypeAlias
 
 import typer
 
+from discreet.cli.anonymize.asking import ask, may_ask
 from discreet.cli.anonymize.choices import Choices, Roles
 from discreet.cli.anonymize.outcome import made
-from discreet.cli.anonymize.report import check, save, show
-from discreet.cli.app import reported
-from discreet.cli.common import options, tables
-from discreet.cli.common.screen import say, show_json, working
-from discreet.errors import InvalidArgument
-from discreet.printable import printable
-
-if TYPE_CHECKING:
-    from discreet.anonymity.records import Records
+from discreet.cli.anonymize.report import show
+from discreet.cli.anonymize.saving import check, save
+from discreet.cli.common import columns, options, table_file
+from discreet.cli.common.reporting import reported
+from discreet.cli.show.formats import TextFormat
+from discreet.cli.show.sheets import show_json
+from discreet.cli.show.waiting import working
 
 
 class AlgorithmChoice(StrEnum):
@@ -150,21 +142,21 @@ _ROLES = ("--identifying", "--quasi-identifying", "--sensitive", "--keep")
 
 
 @reported
-@tables.with_written
+@table_file.with_written
 def anonymize(  # noqa: PLR0913 — each is an option of the command
-    file: tables.File,
+    file: table_file.File,
     *,
     output: Output = None,
     report: Report = None,
     force: Force = False,
     for_spreadsheets: ForSpreadsheets = False,
-    quasi_identifying: tables.QuasiIdentifying = None,
-    sensitive: tables.Sensitive = None,
-    identifying: tables.Identifying = None,
+    quasi_identifying: columns.QuasiIdentifying = None,
+    sensitive: columns.Sensitive = None,
+    identifying: columns.Identifying = None,
     keep: Keep = None,
     yes_keep: YesKeep = None,
-    unit: tables.UnitOption = None,
-    rows_are_people: tables.RowsArePeople = False,
+    unit: columns.UnitOption = None,
+    rows_are_people: columns.RowsArePeople = False,
     hierarchy: HierarchyOption = None,
     k: K = 5,
     diversity: Diversity = None,
@@ -174,10 +166,10 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     algorithm: AlgorithmOption = AlgorithmChoice.AUTO,
     local_recoding: LocalRecoding = False,
     nodes: Nodes = None,
-    missing: tables.MissingOption = tables.MissingChoice.OWN_VALUE,
-    how: tables.Written,
+    missing: columns.MissingOption = columns.MissingChoice.OWN_VALUE,
+    how: table_file.Written,
     yes: Yes = False,
-    format_: options.TextOrJson = options.TextFormat.TABLE,
+    format_: options.TextOrJson = TextFormat.TABLE,
 ) -> None:
     """Make a table safer: rows look like others, at the least loss; say what that cost and what attackers can still do.
 
@@ -191,16 +183,16 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
         algorithm=algorithm.value.replace("-", " "), local_recoding=local_recoding, nodes=nodes, hierarchies=hierarchy,
     )  # fmt: skip
     check([file, *choices.hierarchies.values()], output, report, force=force)
-    whose = tables.unit_of(unit, rows_are_people=rows_are_people)
+    whose = columns.unit_of(unit, rows_are_people=rows_are_people)
     with working("reading"):
         records = read(how.source(file), unit=whose, missing=missing.policy)
-    tables.say_unread(records.unread.words())
-    said = [tables.names(each) for each in (identifying, quasi_identifying, sensitive, keep)]
+    table_file.say_unread(records.unread.words())
+    said = [columns.names(each) for each in (identifying, quasi_identifying, sensitive, keep)]
     said[0] = said[0] and list(records.identifying(said[0]))
-    tables.check({"--unit": whose, **dict(zip(_ROLES, said, strict=True))}, [*records.names, *(whose or ())])
-    tables.check({"--yes-keep": (known := tables.names(yes_keep) or [])}, records.names)
+    columns.check({"--unit": whose, **dict(zip(_ROLES, said, strict=True))}, [*records.names, *(whose or ())])
+    columns.check({"--yes-keep": (known := columns.names(yes_keep) or [])}, records.names)
     roles = Roles.of(records, *said)
-    if _may_ask() and not yes and not any(said) and format_ is options.TextFormat.TABLE:
+    if may_ask() and not yes and not any(said) and format_ is TextFormat.TABLE:
         roles, choices, output = ask(file, records, roles, choices, output, force=force)
     roles.require_known(records.rows)
     roles.require_harmless(records, known)
@@ -210,143 +202,7 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
         outcome = replace(outcome, formulas=0) if for_spreadsheets else outcome
     with working("writing"):
         save(outcome, output, report, name=file.name, for_spreadsheets=for_spreadsheets)
-    if format_ is options.TextFormat.JSON:
+    if format_ is TextFormat.JSON:
         show_json(outcome.to_dict())
     else:
         show(outcome, output, report)
-
-
-def _may_ask() -> bool:
-    """Whether somebody sits before the screen and can answer."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-# ── Asking ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-T = TypeVar("T")
-
-_NONE = "-"
-_MANY = 10**9
-"""More rows than anybody asks to look alike."""
-
-
-def ask(  # noqa: PLR0913 — the table, and what was said of it
-    file: Path, table: Records, roles: Roles, choices: Choices, output: Path | None, *, force: bool
-) -> tuple[Roles, Choices, Path | None]:
-    """Show what the columns seem to be, have it corrected, and ask what to promise.
-
-    Raises:
-        KeyboardInterrupt: somebody has thought better of it.
-    """
-    from discreet.anonymity.words import percent
-
-    guesses = () if roles.attributes is None else roles.attributes.guesses
-    width = max((len(each.column) for each in guesses), default=0) + 2
-    say("What the columns seem to be")
-    for each in guesses:
-        line = f"  {each.column:<{width}}{each.kind:<19}{each.reason} ({percent(each.unique)} unique)"
-        say(printable(line), width + 21)
-    say(f"\nEnter keeps what stands in brackets; {_NONE} is none. Names are parted by commas.\n")
-    try:
-        settled = _ask_roles(roles)
-        return settled, _ask_choices(table, choices, settled), output or _ask_output(file, choices, force=force)
-    except typer.Abort:
-        say()  # what is reported next has a line of its own
-        raise KeyboardInterrupt from None
-
-
-def _ask_roles(roles: Roles) -> Roles:
-    """Each kind in turn; whatever is in none of them is quasi-identifying."""
-    left = list(roles.columns)
-    chosen: list[tuple[str, ...]] = []
-    for question, seeming in (
-        ("Which columns name people by themselves? They are left out", roles.identifying),
-        ("Which must others not learn? They stay as they are", roles.sensitive),
-        ("Which else can nobody be known by? They stay as they are", roles.kept),
-    ):
-        default = [name for name in seeming if name in left]
-        chosen.append(_ask(question, _written(default), partial(_names, possible=tuple(left))))
-        left = [name for name in left if name not in chosen[-1]]
-    say(printable(f"The others may be known, and become coarser: {', '.join(left) or 'none'}.\n"), 2)
-    identifying, sensitive, kept = chosen
-    return replace(roles, identifying=identifying, sensitive=sensitive, kept=kept, quasi_identifying=tuple(left))
-
-
-def _ask_choices(table: Records, choices: Choices, roles: Roles) -> Choices:
-    """What to promise, of what the table can keep."""
-    noun = "rows" if table.units is None else "units"
-    k = _ask(f"How many {noun} must look alike, at the least (k)?", str(choices.k), partial(_count, most=table.counted))
-    diversity = choices.diversity
-    if roles.sensitive:
-        text = f"How many values of {', '.join(roles.sensitive)} must they have (l)? 1 asks for nothing"
-        fewest = min(table.column(name).size for name in roles.sensitive)
-        diversity = _ask(text, str(diversity or 1), partial(_count, most=fewest))
-    share = _ask(f"Which share of the {noun} may be left out?", f"{float(100 * choices.suppression):g}%", _share)
-    return replace(choices, k=k, diversity=None if diversity == 1 else diversity, suppression=share)
-
-
-def _ask_output(file: Path, choices: Choices, *, force: bool) -> Path | None:
-    """Where to write the table."""
-
-    def read(text: str) -> Path | None:
-        """A path that may be written, or None."""
-        if text.strip() == _NONE:
-            return None
-        path = Path(text.strip())
-        check([file, *choices.hierarchies.values()], path, None, force=force)
-        return path
-
-    return _ask("Where to write the table? .csv or .parquet", _NONE, read)
-
-
-def _ask(question: str, default: str, read: Callable[[str], T]) -> T:
-    """One question, again until the answer can be read."""
-
-    def proved(text: str) -> T:
-        """The answer, or why not."""
-        try:
-            return read(text)
-        except InvalidArgument as error:
-            hint = f" ({error.hint})" if error.hint else ""
-            raise typer.BadParameter(printable(f"{error.message}{hint}")) from None
-
-    answer: T = typer.prompt(printable(question), default=printable(default), value_proc=proved)
-    return answer
-
-
-def _written(names: Sequence[str]) -> str:
-    """Names as they are typed."""
-    return tables.written(names) if names else _NONE
-
-
-def _names(text: str, possible: Sequence[str]) -> tuple[str, ...]:
-    """Names that were typed.
-
-    Raises:
-        InvalidArgument: one isn't among those that are left.
-    """
-    if text.strip() == _NONE:
-        return ()
-    found = tables.names([text]) or []
-    for name in found:
-        if name not in possible:
-            from discreet.query.sql import meant
-
-            raise InvalidArgument(f"no column {name!r} is left", hint=meant(name, possible) if possible else "")
-    return tuple(found)
-
-
-def _count(text: str, most: int) -> int:
-    """A number from 1 to what the table has; of a table without rows, any.
-
-    Raises:
-        InvalidArgument: it isn't.
-    """
-    if not (text.strip().isascii() and text.strip().isdigit() and 0 < int(text) <= (most or _MANY)):
-        raise InvalidArgument(f"it must be a whole number from 1 to {most or _MANY:,}")
-    return int(text)
-
-
-def _share(text: str) -> Fraction:
-    """A share."""
-    return options.share_of(text, "it")

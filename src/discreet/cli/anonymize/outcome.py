@@ -199,7 +199,7 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def is_formula(value: object) -> bool:
-    """Whether a spreadsheet would take a cell for a formula; a number that is written as text is one to it as well."""
+    """Whether a spreadsheet would take a cell for a formula; not if it reads as a number."""
     return isinstance(value, str) and no_formula(value) != value and _NUMBER.fullmatch(value) is None
 
 

@@ -1,1 +1,1 @@
-"""What commands share: options, help texts, the screen, sheets of values, and reports."""
+"""What commands share: options and how they are read, help texts, errors and exit codes, files, Ctrl-C."""

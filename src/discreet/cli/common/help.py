@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from discreet.cli.common.screen import ENDLESS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from discreet.cli.show.screen import ENDLESS
 
 NARROW = 80
-"""In fewer columns, frames and columns would leave too little for the words, and names of options would be cut."""
+"""With fewer columns than these, frames would leave too little room: names of options would be cut."""
 
 _COUNT = '"SELECT COUNT(*) AS n FROM census WHERE age >= 40"'
 
@@ -64,7 +62,7 @@ EXAMPLES: Mapping[str, str] = {
     "discreet plot accuracy": "discreet plot accuracy --out accuracy.svg",
     "discreet plot averaging": "discreet plot averaging --epsilon 0.1 --out averaging.svg",
 }
-"""A command line for each command, by its path; each works as it stands, where `discreet init` has been."""
+"""An example for each command, by its path; each works as it stands, once `discreet init` has run."""
 
 
 class _Helped(Protocol):
@@ -103,14 +101,14 @@ class Group(TyperGroup):
         super().format_help(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 — Typer's, without public types
-        """Write what each command does, all of it, where there are no frames."""
+        """Write what each command does, uncut, where there are no frames."""
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl([(name, each.get_short_help_str(ENDLESS)) for name, each in found if each is not None])
 
 
 def group(name: str, text: str) -> typer.Typer:
-    """A command that holds others, also where it holds one alone.
+    """A command that holds others, even if it holds only one.
 
     Args:
         name: of the command.

@@ -1,0 +1,144 @@
+"""`discreet ask`: a private answer, paid for."""
+
+from __future__ import annotations
+
+import sys
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from discreet.cli.common import options
+from discreet.cli.common.interrupt import Abandoned, patiently
+from discreet.cli.common.reporting import reported
+from discreet.cli.common.terms import offering
+from discreet.cli.common.where import Where, somewhere
+from discreet.cli.show.admissions import say_incomplete
+from discreet.cli.show.answers import show_answer
+from discreet.cli.show.formats import Format
+from discreet.cli.show.plans import show_plan
+from discreet.cli.show.sheets import refuse_binary_to_screen
+from discreet.cli.show.standing import here, of_everyone
+from discreet.cli.show.waiting import counting, working
+from discreet.errors import InvalidArgument
+from discreet.printable import printable
+
+if TYPE_CHECKING:
+    from discreet.gateway import Protected
+    from discreet.interfaces.client import Remote, RemotePlan
+    from discreet.query.planner import Plan
+
+Yes: TypeAlias = Annotated[
+    bool, typer.Option("--yes", "-y", help="Pay also where a warning says that the question may not be what was meant.")
+]
+Version: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--version",
+        metavar="NUMBER",
+        min=1,
+        help="Give what is stored of this version of the tables, as certificates name it; nothing is paid.",
+    ),
+]
+Approval: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--approval", metavar="REQUEST", help="Of a server: by the approval of this request of yours."),
+]
+IdempotencyKey: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--idempotency-key",
+        metavar="KEY",
+        help="Of a server: what is asked again under the same key is paid for once. A random one if left out.",
+    ),
+]
+
+
+@reported
+@offering
+@somewhere
+def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
+    question: options.Question,
+    *,
+    terms: dict[str, Any],
+    format_: options.Formatted = Format.TABLE,
+    raw: options.Raw = False,
+    where: Where,
+    version: Version = None,
+    approval: Approval = None,
+    idempotency_key: IdempotencyKey = None,
+    yes: Yes = False,
+) -> None:
+    """Answer a question privately, with ±, and pay for it.
+
+    The cost is reserved before rows are read for the answer, and never comes back. The same question again, at the same
+    offer and of the same data, gives the same answer and costs nothing. EXPLAIN before it shows its plan instead, and
+    costs nothing either. Nor does what declared keys and bounds answer by themselves.
+
+    Where a condition can hold for no row, or names no key, it warns, and on a terminal it asks before it pays;
+    elsewhere it pays with --yes only.
+    """
+    from discreet.exact.rational import probability
+    from discreet.query.sql import explained
+
+    beside = {"approval": approval, "idempotency_key": idempotency_key}
+    said: dict[str, Any] = {name: value for name, value in beside.items() if value is not None}
+    if where.server is not None:
+        from discreet.interfaces.client import fresh_key
+
+        said.setdefault("idempotency_key", fresh_key())
+    elif said:
+        raise InvalidArgument("approvals and keys are a server's", hint="--server says which")
+    probability(terms["confidence"], "confidence")
+    refuse_binary_to_screen(format_)
+    inner = explained(question)
+    with working("planning"):
+        tables = where.opened()
+        plan = tables.plan(question if inner is None else inner, **terms)
+    if inner is not None:
+        show_plan(plan, tables, format_, raw=raw)
+    else:
+        if version is None:
+            if not yes:
+                _confirm(plan)
+            _read_first(tables)
+        with working("asking"):
+            try:
+                answer = patiently(lambda: tables.ask(plan, version=version, **said))
+            except Abandoned as left:
+                if said:
+                    left.hint = f"to have its answer, and pay once: --idempotency-key {quote(said['idempotency_key'])}"
+                raise
+        show_answer(answer, of_everyone(tables), format_, terms["confidence"], raw=raw)
+    tables.close()
+
+
+def _read_first(tables: Protected | Remote) -> None:
+    """Admit local tables before their first question; a server has done so itself."""
+    if (protected := here(tables)) is not None:
+        with counting("reading") as progress:
+            done = patiently(lambda: protected.admissions.first(progress=progress))
+        say_incomplete(done)
+
+
+def _confirm(plan: Plan | RemotePlan) -> None:
+    """Ask before paying for a question that warns.
+
+    Raises:
+        InvalidArgument: there is no terminal to ask at.
+        Abort: the answer was no.
+    """
+    if plan.is_free or not plan.warnings:
+        return
+    if not _may_ask():
+        raise InvalidArgument(
+            f"this question may not be what was meant: {'; '.join(plan.warnings)}", hint="--yes asks it all the same"
+        )
+    for warning in plan.warnings:
+        typer.echo(printable(f"warning: {warning}"), err=True)
+    typer.confirm(f"Pay {plan.cost} for it all the same?", abort=True, err=True)
+
+
+def _may_ask() -> bool:
+    """Whether there is a terminal to ask at; standard output may go elsewhere."""
+    return sys.stdin.isatty() and sys.stderr.isatty()

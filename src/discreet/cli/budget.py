@@ -1,0 +1,38 @@
+"""`discreet budget`: what was granted, spent and is left, of all together and of each analyst."""
+
+from __future__ import annotations
+
+from discreet.cli.common import options
+from discreet.cli.common.reporting import reported
+from discreet.cli.common.where import Where, somewhere
+from discreet.cli.show.formats import Format
+from discreet.cli.show.screen import say
+from discreet.cli.show.sheets import Sheet, refuse_binary_to_screen, show_json
+from discreet.cli.show.standing import Standing, of_each
+
+
+@reported
+@somewhere
+def budget(*, format_: options.Formatted = Format.TABLE, raw: options.Raw = False, where: Where) -> None:
+    """Show the budget, what was spent of it, and what is left: of all together, and of each analyst.
+
+    And how many questions failed since the custodian last looked at such. Of a server: of all together, and of whoever
+    holds the token.
+    """
+    refuse_binary_to_screen(format_)
+    with where.opened() as tables:
+        everyone, analysts = of_each(tables)
+    match format_:
+        case Format.TABLE:
+            say("\n\n".join(one.words() for one in (everyone, *analysts)))
+        case Format.JSON:
+            show_json({**everyone.data, "analysts": {one.who: one.data for one in analysts}})
+        case Format.CSV | Format.ARROW:
+            _flat([everyone, *analysts]).show(format_, raw=raw)
+
+
+def _flat(standings: list[Standing]) -> Sheet:
+    """A row for each account holder, a column for each amount."""
+    parts = [(part, name) for part in ("budget", "spent", "remaining") for name in ("epsilon", "rho", "delta")]
+    rows = [[one.who, *(one.data[part][name] for part, name in parts), one.data.get("renews")] for one in standings]
+    return Sheet(("who", *(f"{part}_{name}" for part, name in parts), "renews"), rows)

@@ -1,0 +1,55 @@
+"""Exit codes of commands, and which error ends with which."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from discreet.errors import (
+    BudgetError,
+    DiscreetError,
+    LedgerError,
+    QuestionFailed,
+    ServerError,
+)
+
+
+class ExitCode(IntEnum):
+    """Exit codes, as `discreet --help` lists them."""
+
+    OK = 0
+    """Done."""
+    REFUSED = 1
+    """A typed error: the question, the configuration or the source is refused. Nothing was charged."""
+    USAGE = 2
+    """The command line isn't one that discreet takes."""
+    BUDGET = 3
+    """The question is understood, but the budget doesn't allow it. Nothing was charged."""
+    LEDGER = 4
+    """The ledger can't be used; or it doesn't verify, or what was admitted doesn't."""
+    FAILED = 5
+    """The question failed after it was paid for. What was reserved stays spent."""
+    REJECTED = 6
+    """An audit refuted what is claimed."""
+    SERVED_AGAIN = 7
+    """A scheduled admission couldn't read the sources, and put the earlier snapshot in force again."""
+    SERVER = 8
+    """A server can't be used, or can't be believed. Whether a question was paid for, its history shows."""
+    DEFECT = 70
+    """An error of discreet's own."""
+    INTERRUPTED = 130
+    """Stopped by Ctrl-C. What was reserved stays spent."""
+
+
+def exit_code(error: DiscreetError) -> ExitCode:
+    """The exit code of a typed error."""
+    match error:
+        case QuestionFailed():
+            return ExitCode.FAILED
+        case BudgetError():
+            return ExitCode.BUDGET
+        case LedgerError():
+            return ExitCode.LEDGER
+        case ServerError():
+            return ExitCode.SERVER
+        case _:
+            return ExitCode.REFUSED

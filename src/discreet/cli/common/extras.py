@@ -1,0 +1,23 @@
+"""Extras: what isn't installed with discreet itself, and what a command can't do without."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Literal
+
+from discreet.errors import ExtraMissing
+
+_MODULES = {
+    "server": ("fastapi", "jinja2", "joserfc", "prometheus_client", "uvicorn"),
+    "client": ("urllib3",),
+}
+
+
+def require_extras(*names: Literal["server", "client"]) -> None:
+    """Refuse to serve where a part is missing.
+
+    Raises:
+        ExtraMissing: an extra isn't installed, or not all of it.
+    """
+    if not all(find_spec(module) for name in names for module in _MODULES[name]):
+        raise ExtraMissing("serving needs more than is installed", hint=f"pip install 'discreet[{','.join(names)}]'")

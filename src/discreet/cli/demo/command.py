@@ -1,0 +1,103 @@
+"""`discreet demo`: the whole story, on people who don't exist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli.common.extras import require_extras
+from discreet.cli.common.reporting import reported
+from discreet.cli.show.screen import say
+from discreet.cli.show.waiting import working
+from discreet.errors import InvalidArgument
+
+
+@reported
+def demo(
+    *,
+    save: Annotated[
+        Path | None, typer.Option("--save", metavar="FILE.csv", help="Write the synthetic census to a file instead.")
+    ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Then serve it on a port of this machine, and attack it as strangers would.")
+    ] = False,
+    console: Annotated[
+        bool, typer.Option("--console", help="Serve it instead, with its console open to a browser, until Ctrl-C.")
+    ] = False,
+) -> None:
+    """Tell the whole story on a synthetic census: private answers, three attacks, a budget, a ledger.
+
+    Runs for real, in a few seconds, without network; the people don't exist, and no file is left behind. `--save`
+    writes the census as CSV, for trials of `discreet init` and `discreet ask`. `--serve` takes half a minute more.
+    `--console` serves the census on this machine, for a browser; it prints the address and a token of each role. Both
+    need `discreet[server,client]`.
+    """
+    from discreet.census import synthetic
+
+    if save is not None:
+        _save(save)
+        return
+    if console:
+        _open_console()
+        return
+    from discreet.cli.demo.story import tell, your_turn
+
+    if serve:
+        from discreet.cli.demo.served_story import tell_served
+
+        require_extras("server", "client")
+    with working("making people"):
+        people = synthetic()
+    tell(people)
+    if serve:
+        tell_served(people)
+    your_turn()
+
+
+def _save(path: Path) -> None:
+    """Write the census as CSV, but never over another file.
+
+    Raises:
+        InvalidArgument: the file is there, or can't be written.
+    """
+    import pyarrow.csv
+
+    from discreet.census import synthetic
+
+    people = synthetic()
+    try:
+        with path.open("xb") as file:
+            pyarrow.csv.write_csv(people, file)
+    except FileExistsError:
+        raise InvalidArgument(f"the file {str(path)!r} is there already", hint="choose another name") from None
+    except OSError as error:
+        raise InvalidArgument(f"the file {str(path)!r} can't be written: {error.strerror}") from None
+    say(f"{people.num_rows} people who don't exist, in {path}; next: discreet init {path}")
+
+
+def _open_console() -> None:
+    """Serve the census on a free port until Ctrl-C, then remove its files.
+
+    Raises:
+        ExtraMissing: there is no server here.
+    """
+    require_extras("server", "client")
+    from discreet.census import synthetic
+    from discreet.cli.demo.served_story import free_port, prepared
+    from discreet.interfaces.http.serving import serve
+    from discreet.service import ReleaseTimes, Role, Service, Settings
+
+    with prepared(synthetic(), 3, {f"demo {role}": role for role in Role}) as (config, tokens):
+        with working("opening"):
+            service = Service(config, Settings(times=ReleaseTimes(base=1, scan=1)))
+        port = free_port()
+        say(f"the console is open at http://127.0.0.1:{port}; sign in with one of these tokens:")
+        for role, token in zip(Role, tokens, strict=True):
+            say(f"  {role:10} {token}")
+        say("Ctrl-C ends it, and its files go")
+        try:
+            serve(service, host="127.0.0.1", port=port)
+        finally:
+            service.close()

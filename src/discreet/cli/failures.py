@@ -1,0 +1,45 @@
+"""`discreet failures`: the questions that failed after they were paid for."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from discreet.cli.common import options
+from discreet.cli.common.reporting import reported
+from discreet.cli.common.where import opened
+from discreet.cli.show.entries import brief, whole
+from discreet.cli.show.formats import Format
+from discreet.cli.show.screen import say
+from discreet.cli.show.sheets import refuse_binary_to_screen
+
+
+@reported
+def failures(
+    *,
+    acknowledge: Annotated[
+        bool, typer.Option("--acknowledge", help="Note that you have looked at them, so that asking goes on.")
+    ] = False,
+    format_: options.Formatted = Format.TABLE,
+    config: options.Config = options.CONFIG,
+) -> None:
+    """Show the questions that failed after they were paid for, since you last looked at such.
+
+    A failure can tell a fact about rows without noise. So nothing new is asked once as many have failed as are declared
+    (`failures`, 10), until you have looked: who asked them, how alike they are, whether times or memory are too short.
+    `--acknowledge` is an entry of the ledger. A question that this machine still runs without a server gets no answer
+    then.
+    """
+    refuse_binary_to_screen(format_)
+    with opened(config) as tables:
+        found = tables.acknowledge_failures() if acknowledge else tables.failures
+        numbers = {*found.failed, *found.pending}
+        shown = [entry for entry in tables.history() if entry.number in numbers]
+        words = found.words(tables.dataset.failures)
+    if format_ is Format.TABLE:
+        if shown:
+            brief(shown).show(format_)
+        say(f"{words}; {'looked at, by an entry of the ledger' if acknowledge else 'nobody has looked at them yet'}")
+    else:
+        whole(shown).show(format_)

@@ -1,0 +1,61 @@
+"""`discreet history`: what was asked, by whom, what it cost, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from discreet.cli.common import options
+from discreet.cli.common.reporting import reported
+from discreet.cli.common.where import Where, somewhere
+from discreet.cli.show.entries import Line, as_asked, brief, whole
+from discreet.cli.show.formats import Format
+from discreet.cli.show.screen import say
+from discreet.cli.show.sheets import refuse_binary_to_screen
+from discreet.errors import InvalidArgument
+
+
+@reported
+@somewhere
+def history(  # noqa: PLR0913 — what may be said, each by name
+    entry: Annotated[
+        int | None, typer.Argument(metavar="ENTRY", min=1, help="Only the entry of this number, as it was asked.")
+    ] = None,
+    *,
+    full: Annotated[bool, typer.Option("--full", help="Show each question as it was asked, all of it.")] = False,
+    last: Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="Only the last so many.")] = None,
+    format_: options.Formatted = Format.TABLE,
+    raw: options.Raw = False,
+    where: Where,
+) -> None:
+    """Show what was asked, when, by whom, what it cost, and what became of it.
+
+    A question without an answer (`lost` or `failed`) stays paid. A table on a terminal cuts long questions. A
+    server shows analysts their own ones.
+    """
+    refuse_binary_to_screen(format_)
+    with where.opened() as tables:
+        entries: Sequence[Line] = tables.history()
+    shown = _numbered(entries, entry) if entry is not None else entries[-last:] if last else entries
+    if format_ is not Format.TABLE:
+        whole(shown).show(format_, raw=raw)
+    elif full or entry is not None:
+        say("\n\n".join(map(as_asked, shown)))
+    else:
+        brief(shown).show(format_)
+
+
+def _numbered(entries: Sequence[Line], number: int) -> Sequence[Line]:
+    """The entry with this number, alone.
+
+    Raises:
+        InvalidArgument: there is none.
+    """
+    found = [each for each in entries if each.number == number]
+    if not found:
+        numbers = [each.number for each in entries if each.number is not None]
+        there = f"there are {numbers[0]} to {numbers[-1]}" if numbers else "nothing was asked yet"
+        raise InvalidArgument(f"there is no entry {number}", hint=there)
+    return found

@@ -1,0 +1,37 @@
+"""`discreet key`: the public key by which signed answers and heads are verified."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from discreet.cli.common import options
+from discreet.cli.common.reporting import reported
+from discreet.cli.common.where import opened
+from discreet.cli.show.formats import TextFormat
+from discreet.cli.show.screen import say
+from discreet.cli.show.sheets import show_json
+
+
+@reported
+def key(
+    *,
+    new: Annotated[bool, typer.Option("--new", help="Make another, which signs from now on.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Show those of before, too, the oldest first.")] = False,
+    format_: options.TextOrJson = TextFormat.TABLE,
+    config: options.Config = options.CONFIG,
+) -> None:
+    """Show the public key of the account: answers and heads that are signed are verified with it.
+
+    Publish it where nobody else can write. The private key is a file that its owner alone can read: beside a ledger
+    that is a file (`NAME.ledger.key`), else beside the configuration. A ledger of before there were keys is given one.
+    After `--new`, what was signed before is verified with the old one, which `--all` shows. Start servers again.
+    """
+    with opened(config) as tables:
+        made = tables.signing.make(anew=new)
+        found = tables.signing.all() if all_ else [made]
+    if format_ is TextFormat.JSON:
+        show_json([each.to_json() for each in found] if all_ else made.to_json())
+    else:
+        say("\n".join(each.text for each in found))

@@ -1,0 +1,155 @@
+"""`discreet request`: questions above an analyst's ceiling, to be approved by the custodian."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from discreet.cli.common import options
+from discreet.cli.common.help import Command, group
+from discreet.cli.common.reporting import reported
+from discreet.cli.common.terms import offering
+from discreet.cli.common.where import Where, opened, somewhere
+from discreet.cli.show.formats import Format, TextFormat
+from discreet.cli.show.screen import say
+from discreet.cli.show.sheets import Sheet, refuse_binary_to_screen, show_json
+from discreet.errors import InvalidArgument
+from discreet.printable import printable
+
+if TYPE_CHECKING:
+    from discreet.interfaces.client import RemoteRequest
+    from discreet.ledger import ApprovalRequest
+
+Name: TypeAlias = Annotated[str, typer.Argument(metavar="REQUEST", help="What `discreet request list` calls it.")]
+By: TypeAlias = Annotated[str, typer.Option("--by", metavar="NAME", help="Who decides; never who made the request.")]
+request = group("request", "Questions above a ceiling that analysts asked to be approved.")
+
+
+@request.command(cls=Command)
+@reported
+@offering
+@somewhere
+def create(
+    question: options.Question,
+    *,
+    terms: dict[str, Any],
+    purpose: Annotated[str, typer.Option("--purpose", metavar="TEXT", help="What it is for, for the custodian.")],
+    format_: options.TextOrJson = TextFormat.TABLE,
+    where: Where,
+) -> None:
+    """Request approval, at a server, for a question that costs more than one of yours may.
+
+    What is approved is its plan as it is now, once. Ask it then with --approval, with the same question and offer. It
+    says who else may read the answer.
+    """
+    from discreet.interfaces.client import Remote
+
+    if where.server is None:
+        raise InvalidArgument(
+            "a request is made at a server, in the name of the token's holder", hint="--server says which"
+        )
+    with where.opened() as tables:
+        if isinstance(tables, Remote):
+            made = tables.request(question, purpose=purpose, **terms)
+    if format_ is TextFormat.JSON:
+        show_json({**dict(zip(_COLUMNS, _row(made, Format.JSON), strict=True)), "readers": made.readers})
+        return
+    say(f"requested {made.id}, at {made.cost}; ask it with --approval {made.id} once it is approved")
+    say(printable(made.readers))
+
+
+@request.command("list", cls=Command)
+@reported
+@somewhere
+def list_(*, format_: options.Formatted = Format.TABLE, raw: options.Raw = False, where: Where) -> None:
+    """Show what analysts asked to be approved: the question, what it costs, what for, and what became of it.
+
+    A server shows analysts their own requests.
+    """
+    from discreet.interfaces.client import Remote
+
+    refuse_binary_to_screen(format_)
+    with where.opened() as tables:
+        found = tables.requests() if isinstance(tables, Remote) else tables.requests.all()
+    Sheet(_COLUMNS, [_row(each, format_) for each in found]).show(format_, empty="", raw=raw)
+
+
+@request.command(cls=Command)
+@reported
+def approve(
+    name: Name,
+    *,
+    days: Annotated[int, typer.Option("--days", min=1, help="For how many days it may be asked.")] = 7,
+    any_version: Annotated[
+        bool, typer.Option("--any-version", help="Of any version of the tables, not of the one in force alone.")
+    ] = False,
+    by: By = "custodian",
+    config: options.Config = options.CONFIG,
+) -> None:
+    """Let a question be asked, once, by who requested it: at the plan that they requested, or not at all.
+
+    Its answer is stored like any other: other analysts may have it free if they may ask the question themselves,
+    and anybody may have what follows from it.
+    """
+    from discreet.gateway import declarations_digest
+    from discreet.ledger import Approver
+    from discreet.service import terms_of
+
+    with opened(config) as tables:
+        found = tables.requests.find(name)
+        plan = "" if found is None else tables.plan(found.question, **terms_of(found.subject, found.terms)).digest
+        approved = tables.requests.approve(
+            name,
+            Approver(subject=by),
+            plan=plan,
+            declarations=declarations_digest(tables.dataset),
+            days=days,
+            any_version=any_version,
+        )
+    say(f"approved until {approved.until:%Y-%m-%d %H:%M}, for {printable(approved.subject)}")
+
+
+@request.command(cls=Command)
+@reported
+def deny(
+    name: Name,
+    *,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="For who requested it.")] = "",
+    by: By = "custodian",
+    config: options.Config = options.CONFIG,
+) -> None:
+    """Deny a request, or take back an approval that wasn't used."""
+    from discreet.ledger import Approver
+
+    with opened(config) as tables:
+        denied = tables.requests.deny(name, Approver(subject=by), reason)
+    say(f"denied {name}, of {printable(denied.subject)}")
+
+
+_COLUMNS = ("request", "name", "question", "epsilon", "rho", "purpose", "state", "until", "reason")
+
+
+def _row(found: ApprovalRequest | RemoteRequest, as_format: Format) -> list[str | None]:
+    """A request as a row of a sheet; its cost is exact for programs and rounded for people."""
+    from discreet.results import Cost
+
+    cost: Any = found.cost.to_json() if isinstance(found.cost, Cost) else found.cost
+    return [
+        found.id,
+        printable(found.subject),
+        printable(found.question),
+        *(_amount(cost["exact"][name], as_format) for name in ("epsilon", "rho")),
+        printable(found.purpose),
+        str(found.state),
+        None if found.until is None else f"{found.until:%Y-%m-%d %H:%M}",
+        printable(found.reason),
+    ]
+
+
+def _amount(exact: str | None, as_format: Format) -> str | None:
+    from fractions import Fraction
+
+    from discreet.exact.rational import shown
+
+    return exact if exact is None or as_format is not Format.TABLE else shown(Fraction(exact))

@@ -1,0 +1,140 @@
+"""`discreet risk`: the report on the screen, and what to do next."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.cli.common import columns, options, table_file
+from discreet.cli.common.files import refuse_to_replace, write_text
+from discreet.cli.common.reporting import reported
+from discreet.cli.common.shares import share_of
+from discreet.cli.risk.page import page
+from discreet.cli.show.formats import TextFormat
+from discreet.cli.show.screen import cut_sections, say, say_command, say_sections, width
+from discreet.cli.show.sheets import show_json
+from discreet.cli.show.waiting import working
+from discreet.errors import InvalidArgument
+from discreet.printable import printable
+
+if TYPE_CHECKING:
+    from discreet.anonymity.risk import RiskReport
+
+_PAGES = (".html", ".htm")
+
+
+@reported
+@table_file.with_written
+def risk(  # noqa: PLR0913 — each is an option of the command
+    file: table_file.File,
+    *,
+    quasi_identifying: columns.QuasiIdentifying = None,
+    sensitive: columns.Sensitive = None,
+    identifying: columns.Identifying = None,
+    unit: columns.UnitOption = None,
+    rows_are_people: columns.RowsArePeople = False,
+    population: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A table of everybody whom the rows were drawn from.")
+    ] = None,
+    sampled: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="Which share of the population the units are: 1% or 1/100.")
+    ] = None,
+    missing: columns.MissingOption = columns.MissingChoice.OWN_VALUE,
+    how: table_file.Written,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", "-o", metavar="FILE", help="Also write the report as a page, with figures."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a page that is there.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Show every line, however many there are.")] = False,
+    format_: options.TextOrJson = TextFormat.TABLE,
+) -> None:
+    """Say who can be singled out in a table, by which columns, and what it would cost to stop it.
+
+    What each column is gets guessed, and the report says why; name the columns to correct it. Everything is counted on
+    the custodian's own table, nothing is charged, and nothing leaves the machine. The report itself says things about
+    people: it is for the custodian.
+    """
+    if html is not None:
+        refuse_to_replace(html, force=force, read=filter(None, (file, population)), endings=_PAGES)
+    with working("counting"):
+        from discreet.anonymity.records import read
+        from discreet.anonymity.risk import assess
+
+        whose = columns.unit_of(unit, rows_are_people=rows_are_people)
+        source, beside = how.source(file), None if population is None else how.source_beside(file, population)
+        fraction = _fraction(sampled)
+        table = read(source, unit=whose, missing=missing.policy)
+        known, hidden, naming = (columns.names(each) for each in (quasi_identifying, sensitive, identifying))
+        roles = {"--quasi-identifying": known, "--sensitive": hidden, "--identifying": table.identifying(naming or ())}
+        columns.check({"--unit": whose, **roles}, [*table.names, *(whose or ())])
+        report = assess(
+            table,
+            quasi_identifiers=known,
+            sensitive=hidden,
+            identifying=naming,
+            unit=whose,
+            population=beside,
+            sampling_fraction=fraction,
+            missing=table.missing,
+        )
+    if html is not None:
+        write_text(html, page(report, file.name))
+    if format_ is TextFormat.JSON:
+        show_json(report.to_dict())
+        return
+    from discreet.anonymity.risk.report_text import written
+
+    found = str(report) if (limit := width()) is None else written(report, limit)
+    say_sections(cut_sections(printable(found), whole=all_))
+    say()
+    if html is not None:
+        say(f"Written to {printable(str(html))}\n")
+    _show_next(file, how, report, known, hidden, whose)
+
+
+def _show_next(  # noqa: PLR0913, PLR0917 — what was said on the command line
+    file: Path,
+    how: table_file.Written,
+    report: RiskReport,
+    quasi_identifying: list[str] | None,
+    sensitive: list[str] | None,
+    unit: tuple[str, ...] | None,
+) -> None:
+    """Print what to do next, as commands to paste, with the columns as they were named."""
+    name = f"{how}{quote(str(file))}"
+    whose = "" if unit is None else f"--unit {quote(columns.written(unit))} " if unit else "--rows-are-people "
+    known = f"{quote(columns.written(quasi_identifying))} " if quasi_identifying else ""
+    sought = f"{quote(columns.written(sensitive))} " if sensitive else ""
+    attacked = (known and f"--on {known}") + (sought and f"--sensitive {quote((sensitive or [''])[0])} ")
+    reduced = (known and f"--quasi-identifying {known}") + (sought and f"--sensitive {sought}")
+    attack = (
+        [("See it done", f"attack linkage {whose}{attacked}{name}")] if report.sensitive else []
+    )  # else nothing is sought
+    say("Next")
+    for why, command in (
+        *attack,
+        ("See what safer rows would cost", f"anonymize {whose}{reduced}{name}"),
+        (
+            "Or give no rows away: answer questions, with a guarantee that composes",
+            f"init {table_file.Written(table=how.table)}{quote(str(file))}",
+        ),
+    ):
+        say(f"  {why}:", 4)
+        say_command(f"discreet {printable(command)}")
+
+
+def _fraction(sampled: str | None) -> Fraction | None:
+    """Which share of the population the units are.
+
+    Raises:
+        InvalidArgument: it isn't a share, or none of it.
+    """
+    share = None if sampled is None else share_of(sampled, "--sampled")
+    if share == 0:
+        raise InvalidArgument("--sampled can't be 0: the rows are a part of the population", hint="1% or 1/100")
+    return share

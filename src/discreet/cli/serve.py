@@ -1,0 +1,227 @@
+"""`discreet serve`: answers over HTTP, for analysts who hold a token and nothing else."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from discreet.cli.common import options
+from discreet.cli.common.extras import require_extras
+from discreet.cli.common.reporting import reported
+from discreet.cli.common.where import opened
+from discreet.cli.show.admissions import say_incomplete
+from discreet.cli.show.screen import say
+from discreet.cli.show.waiting import working
+from discreet.errors import InvalidArgument
+from discreet.printable import printable
+from discreet.private_files import CLOSE, IS_OPEN, is_open
+
+if TYPE_CHECKING:
+    from discreet.ledger import Tokens
+    from discreet.service import Issued, Service, Settings
+
+_FIRST_DAYS = 90
+"""For how many days the custodian's first token holds."""
+
+Planning: TypeAlias = Annotated[
+    float, typer.Option(help="Seconds of processor time a minute for planning one analyst's questions.")
+]
+MostValues: TypeAlias = Annotated[
+    int, typer.Option("--most-values", min=1, help="How many numbers one answer may release.")
+]
+SlotSeconds: TypeAlias = Annotated[
+    float, typer.Option("--slot-seconds", help="Seconds of a slot a day for one analyst's questions.")
+]
+LedgerBytes: TypeAlias = Annotated[
+    float, typer.Option("--ledger-bytes", help="Bytes a day by which one analyst's questions may grow the ledger.")
+]
+WitnessPlace: TypeAlias = Annotated[
+    str, typer.Option("--witness", metavar="PLACE", help="Send signed heads of the ledger to this file or address.")
+]
+OpenIDFile: TypeAlias = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Let people sign in by OpenID Connect, as this file says.")
+]
+MetricsPort: TypeAlias = Annotated[
+    int | None, typer.Option(min=1, max=65_535, help="Show metrics at this port, in Prometheus's format.")
+]
+MetricsHost: TypeAlias = Annotated[str, typer.Option(help="The address of that port; who reaches it reads them.")]
+
+
+@reported
+def serve(  # noqa: PLR0913 — what a custodian may say, each by name
+    *,
+    host: Annotated[
+        str, typer.Option(help="The address to listen at; others than this machine's need TLS.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen at.")] = 8443,
+    certificate: Annotated[Path | None, typer.Option(help="A file with the certificate for TLS.")] = None,
+    key: Annotated[Path | None, typer.Option(help="A file with the certificate's key.")] = None,
+    behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A proxy in front does the TLS.")] = False,
+    slots: Annotated[int, typer.Option(min=1, help="How many questions run at a time, each in its own process.")] = 1,
+    planners: Annotated[int, typer.Option(min=1, help="How many processes plan questions.")] = 1,
+    planning: Planning = 20.0,
+    most_values: MostValues = 50_000,
+    slot_seconds: SlotSeconds = 21_600.0,
+    ledger_bytes: LedgerBytes = 100_000_000.0,
+    base: Annotated[float, typer.Option(help="Seconds that every question has.")] = 1.0,
+    scan: Annotated[float, typer.Option(help="Seconds for each time that it reads a table.")] = 1.0,
+    rungs: Annotated[
+        int, typer.Option(help="At how many times it may end, each twice the one before; more than 1 tell more.")
+    ] = 1,
+    witness: WitnessPlace = "",
+    witness_every: Annotated[float, typer.Option("--witness-every", metavar="SECONDS", help="How often.")] = 60.0,
+    openid: OpenIDFile = None,
+    metrics_port: MetricsPort = None,
+    metrics_host: MetricsHost = "127.0.0.1",
+    config: options.Config = options.CONFIG,
+) -> None:
+    """Answer over HTTP, to analysts who hold a token and nothing else: neither tables, nor configuration, nor ledger.
+
+    Each answer leaves at a time that its plan names, however long it took; a question that takes longer fails, and
+    stays paid: measure what yours take, and say `--base` and `--scan` accordingly. The first start makes a token for
+    the custodian, shows it on a terminal, and elsewhere writes it into `custodian.token`, which nobody else can read.
+
+    Ctrl-C, or SIGTERM, stops it gracefully: no more is taken, what was paid for is answered at its time, and it ends
+    with 0. A second one ends it at once. The log goes to standard error, a JSON object a line.
+    """
+    from discreet.service import AskingLimits, OpenID, PlanningLimits, ReleaseTimes, Settings
+    from discreet.service.workers import load_ahead
+
+    _refuse_nonsense(host, certificate, key, behind_proxy=behind_proxy, slots=slots)
+    settings = Settings(
+        slots=slots,
+        planners=planners,
+        planning=PlanningLimits(per_minute=planning),
+        asking=AskingLimits(values=most_values, slot_seconds=slot_seconds, ledger_bytes=ledger_bytes),
+        times=ReleaseTimes(base=base, scan=scan, rungs=rungs),
+        openid=None if openid is None else OpenID.read(openid),
+        witness=witness,
+        witness_every=witness_every,
+    )
+    load_ahead()
+    with _opened(config, settings) as service:
+        from discreet.interfaces.http.serving import serve as serve_http
+        from discreet.interfaces.http.serving import serve_metrics
+
+        if metrics_port is not None:
+            serve_metrics(service, host=metrics_host, port=metrics_port)
+        scheme, name = "http" if certificate is None else "https", f"[{host}]" if ":" in host else host
+        serve_http(
+            service,
+            host=host,
+            port=port,
+            certificate=certificate,
+            key=key,
+            behind_proxy=behind_proxy,
+            bound=lambda found: say(f"serving at {scheme}://{name}:{found}; Ctrl-C stops it"),
+        )
+
+
+def _refuse_nonsense(host: str, certificate: Path | None, key: Path | None, *, behind_proxy: bool, slots: int) -> None:
+    """Refuse what can't be served, or not safely.
+
+    Raises:
+        InvalidArgument: half of what TLS needs, or files of no use for it; an address of others without TLS, or more
+            slots than cores.
+        ExtraMissing: what a server needs isn't installed.
+    """
+    from discreet.loopback import is_loopback
+    from discreet.tables.session import usable_cores
+
+    if (certificate is None) != (key is None):
+        raise InvalidArgument("TLS needs a certificate and its key", hint="--certificate FILE --key FILE")
+    if not is_loopback(host) and certificate is None and not behind_proxy:
+        raise InvalidArgument(
+            f"tokens would travel to {host} in the clear", hint="--certificate FILE --key FILE, or --behind-proxy"
+        )
+    if slots > (cores := len(usable_cores())):
+        raise InvalidArgument(
+            f"{slots} questions at a time would share {cores} cores, and each slow the others down",
+            hint=f"--slots {cores}, or fewer",
+        )
+    require_extras("server")
+    if certificate is not None and key is not None:
+        _refuse_unusable(certificate, key)
+
+
+def _refuse_unusable(certificate: Path, key: Path) -> None:
+    """Refuse files that TLS can't be served with, before anything is begun.
+
+    Raises:
+        InvalidArgument: one can't be read, isn't what it should be, or they don't belong together; or the key isn't its
+            owner's alone.
+    """
+    import ssl
+
+    for what, path, mark in (("certificate", certificate, "CERTIFICATE-----"), ("key", key, "PRIVATE KEY-----")):
+        try:
+            text = path.read_text(encoding="ascii", errors="replace")
+        except OSError as error:
+            raise InvalidArgument(f"the {what} {str(path)!r} can't be read: {error.strerror}") from None
+        if what == "key" and is_open(path):
+            raise InvalidArgument(f"the key {str(path)!r} {IS_OPEN}", hint=CLOSE)
+        if mark not in text:
+            raise InvalidArgument(
+                f"there is no {what} in {str(path)!r}",
+                hint=f"--{what} names a PEM file, in which a line says {mark.removesuffix('-----')}",
+            )
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+    except (OSError, ValueError):
+        raise InvalidArgument(
+            f"the certificate {str(certificate)!r} and the key {str(key)!r} can't be used together",
+            hint="--key names the key that the certificate was made for",
+        ) from None
+
+
+@contextmanager
+def _opened(config: Path, settings: Settings) -> Iterator[Service]:
+    """Open a service on a configuration; close it at the end."""
+    from discreet.service import EventLog, Service
+
+    with opened(config) as tables:
+        say_incomplete(tables.admissions.first())
+        _show_first(tables.tokens, config)
+    with working("opening"):
+        service = Service(config, settings, EventLog(sys.stderr))
+    try:
+        if service.sender.is_behind:
+            say("the witness can't be reached; it is tried again by the clock, and /healthz says so until then")
+        yield service
+    finally:
+        service.close()
+
+
+def _show_first(tokens: Tokens, config: Path) -> None:
+    """Make the custodian's first token, if there is none; show it on a terminal, else write it to a file."""
+    from discreet.service import Role
+    from discreet.service.tokens import caller_of, issue
+
+    if any(caller_of(grant).role is Role.CUSTODIAN and grant.revoked is None for grant in tokens.all()):
+        return
+    shown = sys.stdout.isatty()
+    if not shown and not os.access(config.absolute().parent, os.W_OK):
+        raise InvalidArgument(
+            "the custodian's first token can't be written beside the configuration",
+            hint="make it before the first start: discreet token create custodian --role custodian",
+        )
+    issued = issue(tokens, "custodian", Role.CUSTODIAN, days=_FIRST_DAYS)
+    if shown:
+        say(f"the custodian's token, shown this once: {issued.text}")
+        return
+    say(f"the custodian's token is in {printable(str(_written(issued, config)))}")
+
+
+def _written(issued: Issued, config: Path) -> Path:
+    """Write a token to a new file that only its owner can read."""
+    path = config.absolute().parent / "custodian.token"
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+        file.write(f"{issued.text}\n")
+    return path

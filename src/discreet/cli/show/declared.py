@@ -1,0 +1,45 @@
+"""Declared tables: units, limits, and columns with their bounds and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from discreet.cli.show.screen import say
+from discreet.cli.show.sheets import show_table
+from discreet.cli.show.words import cut_list, limits_to_read
+from discreet.printable import printable
+
+
+def show_declared(declared: Sequence[Mapping[str, Any]]) -> None:
+    """Print each table's unit and limits, and its columns."""
+    for number, table in enumerate(declared):
+        if number:
+            say()
+        unit = "public" if table["public"] else f"unit {table['unit']}, limits {limits_to_read(table['limits'])}"
+        say(printable("; ".join([f"{table['name']}  {unit}", *table["links"]])))
+        rows = [
+            [name, kind, bounds, "" if column["keys"] is None else cut_list(_named(column["keys"]), most=6)]
+            for (name, kind, _, bounds, _), column in zip(rows_of(table), table["columns"], strict=True)
+        ]
+        show_table(("column", "kind", "bounds", "keys"), rows, right=[False] * 4)
+
+
+def rows_of(table: Mapping[str, Any]) -> list[list[Any]]:
+    """A row for each column of a table."""
+    return [
+        [
+            column["name"],
+            column["kind"],
+            column["nullable"],
+            "" if column["bounds"] is None else "{} to {}".format(*column["bounds"]),
+            "" if column["keys"] is None else ", ".join(_named(column["keys"])),
+        ]
+        for column in table["columns"]
+    ]
+
+
+def _named(keys: Sequence[Any]) -> list[str]:
+    """Keys, in quotation marks where one has a comma, so that each can be told from the next."""
+    names = ["NULL" if key is None else str(key) for key in keys]
+    return [f'"{name}"' if "," in name else name for name in names]
