@@ -42,5 +42,5 @@ def test_readers_are_found() -> None:
     """The test above sees them however they are reached; and the room that may use them does."""
     assert readers("import pyarrow.csv\npyarrow.csv.read_csv('t.csv')") == ["line 2: .read_csv"]
     assert readers("from pyarrow.parquet import ParquetFile as File") == ["line 1: ParquetFile"]
-    assert readers("from discreet.tables.sources.text_files import read_csv") == []
+    assert readers("from discreet.tables.sources.csv import read_csv") == []
     assert any(readers(path.read_text(encoding="utf-8")) for path in (ROOT / ROOM).rglob("*.py"))

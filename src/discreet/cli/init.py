@@ -19,6 +19,7 @@ from discreet.cli.show.waiting import working
 from discreet.cli.show.words import cut_list, limits_to_read
 from discreet.errors import ConfigError, DiscreetError, InvalidArgument
 from discreet.printable import printable
+from discreet.tables import formats
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,10 +35,7 @@ _GUESSED = "guessed from the cells of text files, of which one can change a kind
 def init(  # noqa: PLR0913 — each is an option of the command
     files: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="FILE",
-            help="The private tables: CSV, JSON lines, Parquet, Arrow, XLSX, or databases of DuckDB or SQLite.",
-        ),
+        typer.Argument(metavar="FILE", help=f"The private tables: {formats.listed('databases')}."),
     ],
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the configuration.")] = options.CONFIG,

@@ -115,7 +115,7 @@ def test_categories_of_polars(chunks: list[list[str | None]], kind: pl.DataType,
         column.append(each)
     assert column.n_chunks() >= sum(map(bool, chunks))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("discreet.tables.sources.in_memory"), "_PART", part)
+        patch.setattr(import_module("discreet.tables.sources.frames"), "_PART", part)
         found = read(column.to_frame().lazy())
     check(found.column("x"), [cell for chunk in chunks for cell in chunk])
 

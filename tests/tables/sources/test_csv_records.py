@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from discreet.errors import SourceMalformed, SourceUnsupported
 from discreet.tables.schema.source import Source
+from discreet.tables.sources.csv import OpenCsv
 from discreet.tables.sources.csv_records import Grammar
-from discreet.tables.sources.text_files import OpenCsv
 from support.slow_csv import Rules, read_slowly
 
 SIGNS = [

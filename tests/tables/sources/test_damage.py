@@ -14,7 +14,7 @@ from pyarrow import parquet
 
 from discreet.errors import SourceError, SourceUnsupported
 from discreet.tables.schema.source import Source
-from discreet.tables.sources import arrow, open_source, source_of, tables_in
+from discreet.tables.sources import arrow_ipc, open_source, source_of, tables_in
 from discreet.tables.sources.reader import is_delivered
 from support.tables import write_arrow
 
@@ -219,7 +219,7 @@ def test_a_replaced_file_is_read_as_it_was(tmp_path: Path) -> None:
 def test_a_batch_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It can't be read in parts; the error says what would help."""
     source = source_of(by_feather(tmp_path), "t")
-    monkeypatch.setattr(arrow, "MOST_IN_BATCH", 100)
+    monkeypatch.setattr(arrow_ipc, "MOST_IN_BATCH", 100)
     with open_source(source) as opened, pytest.raises(SourceUnsupported, match="100 are allowed") as refusal:
         list(opened.batches(["id"]))
     assert "smaller batches" in refusal.value.hint

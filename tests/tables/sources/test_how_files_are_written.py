@@ -197,7 +197,7 @@ def test_a_delimiter_ends_header_and_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize("block", [1, 2, 3, 7, 1_000])
 def test_what_is_declared_holds_wherever_a_block_ends(tmp_path: Path, block: int) -> None:
     """Title, comments, footer, escapes and quotes, in blocks of any size, with line numbers of the file."""
-    from discreet.tables.sources.text_files import OpenCsv
+    from discreet.tables.sources.csv import OpenCsv
 
     path = tmp_path / "t.csv"
     path.write_bytes(

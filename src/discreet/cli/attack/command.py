@@ -19,6 +19,7 @@ from discreet.cli.show.screen import ENDLESS, say, width
 from discreet.cli.show.sheets import show_json, show_table
 from discreet.cli.show.waiting import working
 from discreet.printable import printable
+from discreet.tables import formats
 
 if TYPE_CHECKING:
     from discreet.attacks.attack_result import AttackResult
@@ -29,7 +30,7 @@ _SHOWN = 5
 
 Name: TypeAlias = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which attack. None: their names.")]
 File: TypeAlias = Annotated[
-    Path | None, typer.Argument(metavar="[FILE]", help=f"The table: {table_file.FORMATS}. None: a synthetic census.")
+    Path | None, typer.Argument(metavar="[FILE]", help=f"The table: {formats.listed()}. None: a synthetic census.")
 ]
 Against: TypeAlias = Annotated[
     list[str] | None,

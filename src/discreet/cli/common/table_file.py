@@ -13,12 +13,12 @@ import typer
 from discreet.cli.common.unfolding import unfolded_as
 from discreet.cli.show.screen import error_console
 from discreet.printable import printable
+from discreet.tables import formats
 
 if TYPE_CHECKING:
     from discreet.tables import Source
 
-FORMATS = "CSV, JSON lines, Parquet, Arrow, XLSX, or a database of DuckDB or SQLite"
-File: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help=f"The table: {FORMATS}.")]
+File: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help=f"The table: {formats.listed()}.")]
 TableName: TypeAlias = Annotated[
     str | None,
     typer.Option("--table", metavar="NAME", help="The table of a database, or the sheet of a spreadsheet."),

@@ -21,7 +21,8 @@ from discreet.tables.schema.source import Source
 from discreet.tables.schema.table import Table
 from discreet.tables.session import Session, name, parquet, string
 from discreet.tables.sources import Field, OpenSource, open_source
-from discreet.tables.sources.in_place import Footer, Place, Said, footer_of, wrong_groups
+from discreet.tables.sources.in_place import Place
+from discreet.tables.sources.parquet_footers import Footer, Said, footer_of, wrong_groups
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,7 +70,7 @@ def absence(source: Source, data: Mapping[str, object], name: str) -> SchemaMism
         data: tables in memory, by the location of their source.
         name: of the column.
     """
-    from discreet.tables.sources.in_memory import is_index
+    from discreet.tables.sources.frames import is_index
 
     if is_index(data.get(source.location), name):
         return SchemaMismatch(f"{name!r} is the table's index, and no column", hint="reset_index() makes it one")

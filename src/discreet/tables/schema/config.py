@@ -23,6 +23,7 @@ from discreet.privacy import (
     Unit,
     checked_failures,
 )
+from discreet.tables.formats import FORMATS
 from discreet.tables.schema.column import LONGEST_TEXT, Column, Kind
 from discreet.tables.schema.config_keys import (
     ADJACENCY_ALSO,
@@ -42,7 +43,7 @@ from discreet.tables.schema.config_keys import (
     UNIT,
 )
 from discreet.tables.schema.dataset import Dataset, SchemaGraph, check_total
-from discreet.tables.schema.source import DateOrder, DecimalMark, Source, SourceKind
+from discreet.tables.schema.source import DateOrder, DecimalMark, Source
 from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING, Link, Table
 from discreet.tables.schema.toml import MOST_BYTES, Node, key, parse, quoted, reason, suggestion
 
@@ -259,8 +260,7 @@ def _place(node: Node) -> Source:
         declared["dates"] = entries["dates"].one_of(list(get_args(DateOrder)), DATES_ALSO)
     if "kind" not in entries:
         return _of_path(entries["path"], declared)
-    kinds: dict[str, SourceKind] = {kind: kind for kind in get_args(SourceKind) if kind != "memory"}
-    kind = kinds[entries["kind"].one_of(list(kinds), SOURCE_KIND_ALSO)]
+    kind = entries["kind"].one_of(list(FORMATS), SOURCE_KIND_ALSO)
     with node.blamed():
         return Source(kind=kind, location=entries["path"].text(), **declared)  # type: ignore[arg-type]  # — each was read as what it is
 

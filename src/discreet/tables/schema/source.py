@@ -6,52 +6,38 @@ A source is a name, not a handle: with it alone nothing can be read.
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 from discreet.arguments import check_one_of, taking_known
 from discreet.errors import Hint, InvalidArgument, SourceUnsupported
+from discreet.tables.formats import ENDINGS, FORMATS
 
-SourceKind = Literal["csv", "parquet", "arrow", "jsonl", "duckdb", "sqlite", "xlsx", "memory"]
+SourceKind: TypeAlias = str
+"""How a source is read: one of `FORMATS`, or `memory`."""
 DateOrder = Literal["ymd", "dmy", "mdy"]
 DecimalMark = Literal[".", ","]
 
-_ENDINGS: dict[str, SourceKind] = {
-    **{text + packed: "csv" for text in (".csv", ".tsv", ".txt") for packed in ("", ".gz", ".zst")},
-    **{text + packed: "jsonl" for text in (".jsonl", ".ndjson") for packed in ("", ".gz", ".zst")},
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".duckdb": "duckdb",
-    ".ddb": "duckdb",
-    ".db": "duckdb",
-    ".sqlite": "sqlite",
-    ".sqlite3": "sqlite",
-    ".xlsx": "xlsx",
+_WHY_NOT: Mapping[str, str] = {
+    "table": "only a database has tables with names, and a spreadsheet sheets",
+    "missing": "only where cells are texts does a text stand for NULL",
+    "decimal": "only where cells are texts is a number written with a mark",
+    "dates": "only where cells are texts is a date written in an order",
+    "encoding": "only a text file has an encoding",
+    "skip_malformed": "only a text file can have malformed records",
+    "header_line": "only of a CSV file or a sheet does a line name the columns",
+    "footer_lines": "only a CSV file or a sheet has lines below its rows",
+    "delimiter": "only a CSV file has a delimiter",
+    "quote": "only a CSV file has quoted cells",
+    "escape": "only a CSV file has quoted cells",
+    "comment": "only a CSV file has lines that are comments",
+    "trailing_delimiter": "only a CSV file has delimiters",
+    "multiline": "only a CSV file has cells of several lines",
+    "in_place": "only of Parquet files can all be checked that questions rely on; leave it out to copy",
 }
-
-_MEANT_FOR: dict[str, tuple[tuple[SourceKind, ...], str]] = {
-    "table": (("duckdb", "sqlite", "xlsx"), "only a database has tables with names, and a spreadsheet sheets"),
-    "missing": (("csv", "jsonl", "sqlite", "xlsx"), "only where cells are texts does a text stand for NULL"),
-    "decimal": (("csv", "jsonl", "sqlite", "xlsx"), "only where cells are texts is a number written with a mark"),
-    "dates": (("csv", "jsonl", "sqlite", "xlsx"), "only where cells are texts is a date written in an order"),
-    "encoding": (("csv", "jsonl"), "only a text file has an encoding"),
-    "skip_malformed": (("csv", "jsonl"), "only a text file can have malformed records"),
-    "header_line": (("csv", "xlsx"), "only of a CSV file or a sheet does a line name the columns"),
-    "footer_lines": (("csv", "xlsx"), "only a CSV file or a sheet has lines below its rows"),
-    "delimiter": (("csv",), "only a CSV file has a delimiter"),
-    "quote": (("csv",), "only a CSV file has quoted cells"),
-    "escape": (("csv",), "only a CSV file has quoted cells"),
-    "comment": (("csv",), "only a CSV file has lines that are comments"),
-    "trailing_delimiter": (("csv",), "only a CSV file has delimiters"),
-    "multiline": (("csv",), "only a CSV file has cells of several lines"),
-    "in_place": (("parquet",), "only of Parquet files can all be checked that questions rely on; leave it out to copy"),
-}
-"""Which kinds of source a declaration means something for, and why no other."""
+"""Why a declaration means nothing for the formats that don't have it among their options."""
 
 
 @taking_known
@@ -108,13 +94,12 @@ class Source:
 
     def __post_init__(self) -> None:
         """Refuse what would be silently ignored."""
-        check_one_of("kind of source", self.kind, get_args(SourceKind))
+        check_one_of("kind of source", self.kind, [*FORMATS, "memory"])
         if not self.location:
             raise InvalidArgument("a source needs a location")
         for name, default in defaults().items():
-            kinds, why = _MEANT_FOR[name]
-            if getattr(self, name) != default and self.kind not in kinds:
-                raise InvalidArgument(f"{name} means nothing for a source of kind {self.kind!r}: {why}")
+            if getattr(self, name) != default and name not in self._options:
+                raise InvalidArgument(f"{name} means nothing for a source of kind {self.kind!r}: {_WHY_NOT[name]}")
         check_one_of("decimal mark", self.decimal, get_args(DecimalMark))
         check_one_of("order of dates", self.dates, get_args(DateOrder))
         if self.delimiter is not None and not _separates(self.delimiter):
@@ -169,12 +154,12 @@ class Source:
             'csv'
         """
         name = Path(path).name.casefold()
-        for ending, kind in _ENDINGS.items():
+        for ending, kind in ENDINGS.items():
             if name.endswith(ending):
                 return cls(kind=kind, location=str(path), **declared)
         raise SourceUnsupported(
             f"the name {Path(path).name!r} doesn't say what kind of file it is",
-            hint=f"known endings are {' '.join(_ENDINGS)}",
+            hint=f"known endings are {' '.join(ENDINGS)}",
         )
 
     @property
@@ -186,7 +171,7 @@ class Source:
             'adult'
         """
         name = self.location if self.kind == "memory" else Path(self.location).name or self.kind
-        ending = max((ending for ending in _ENDINGS if name.casefold().endswith(ending)), key=len, default="")
+        ending = max((ending for ending in ENDINGS if name.casefold().endswith(ending)), key=len, default="")
         return name[: len(name) - len(ending)] or name
 
     @property
@@ -197,7 +182,11 @@ class Source:
             >>> Source.of("visits.jsonl").is_untyped, Source.of("visits.parquet").is_untyped
             (True, False)
         """
-        return self.kind in _MEANT_FOR["missing"][0]
+        return "missing" in self._options
+
+    @property
+    def _options(self) -> Collection[str]:
+        return FORMATS[self.kind].options if self.kind in FORMATS else ()
 
     def declared(self) -> Mapping[str, Any]:
         """What is declared of how it is read, and isn't the default.

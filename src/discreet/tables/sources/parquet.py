@@ -12,8 +12,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from discreet.errors import SourceMissing, SourceUnsupported
+from discreet.tables.schema.source import Source
 from discreet.tables.sources.arrow import MOST_BYTES, MOST_ROWS, deliver, delivered, slices, uuid_texts
-from discreet.tables.sources.files import OpenFile, Part, listing, parts_of
+from discreet.tables.sources.files import OpenFile
+from discreet.tables.sources.partitions import Part, listing, parts_of
 from discreet.tables.sources.reader import Field, OpenSource, column_names
 
 _BUFFER = 1 << 20
@@ -51,7 +53,8 @@ class OpenParquet(OpenSource):
         SourceUnsupported: one is damaged, encrypted or no Parquet; or their schemas differ.
     """
 
-    def __init__(self, location: str) -> None:
+    def __init__(self, source: Source) -> None:
+        location = source.location
         super().__init__(location)
         self._parts = parts_of(location)
         self._identities: list[str] = []

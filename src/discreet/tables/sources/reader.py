@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from discreet.errors import InvalidArgument, SchemaMismatch, SourceMissing, SourceUnsupported
 from discreet.tables.schema.source import Source
-from discreet.tables.sources.files import OpenFile
+from discreet.tables.sources.files import OpenFile, identity_of
 from discreet.tables.sources.malformed import Malformed
 
 if TYPE_CHECKING:
@@ -154,6 +154,36 @@ class OpenFileSource(OpenSource):
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+class OpenDatabase(OpenSource):
+    """A table of a database file, which a library opens for itself.
+
+    Args:
+        location: of the file.
+        logs: of files beside it in which the newest changes may lie.
+
+    Raises:
+        SourceMissing: there is no such file.
+        SourceUnsupported: it can't be opened.
+    """
+
+    def __init__(self, location: str, *logs: str) -> None:
+        super().__init__(location)
+        self._places = location, *logs
+        self._identity = identity_of(*self._places)
+
+    @property
+    def identity(self) -> str:
+        """A digest of the file, and of its logs."""
+        return self._identity
+
+    def is_unchanged(self) -> bool:
+        """Whether the file and its logs are what they were."""
+        try:
+            return identity_of(*self._places) == self._identity
+        except (SourceMissing, SourceUnsupported):
+            return False
 
 
 def is_delivered(kind: pa.DataType) -> bool:

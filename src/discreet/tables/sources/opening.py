@@ -1,22 +1,24 @@
-"""Formats of sources: which one a path or a table in memory is of, what tables it holds, and opening it."""
+"""Opening sources: which one a path or a table in memory is, the tables in it, and its reader."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
+from typing import cast
 
 from discreet.errors import SourceMissing, SourceUnsupported
+from discreet.tables.formats import FORMATS
 from discreet.tables.schema.source import Source
-from discreet.tables.sources.files import PATTERN, OpenFile
+from discreet.tables.sources.files import OpenFile
+from discreet.tables.sources.partitions import PATTERN
 from discreet.tables.sources.reader import OpenSource
 
 
-def open_source(  # noqa: PLR0911 — one per kind
-    source: Source, data: Mapping[str, object] = MappingProxyType({})
-) -> OpenSource:
+def open_source(source: Source, data: Mapping[str, object] = MappingProxyType({})) -> OpenSource:
     """Open a source for reading; a context manager.
 
     Args:
@@ -35,39 +37,13 @@ def open_source(  # noqa: PLR0911 — one per kind
         ...     [batch.to_pydict() for batch in opened.batches(["age"])]
         [{'age': [34, 71]}]
     """
-    match source.kind:
-        case "memory":
-            from discreet.tables.sources.in_memory import OpenFrame
+    if source.kind == "memory":
+        from discreet.tables.sources.in_memory import OpenFrame
 
-            return OpenFrame(source.location, data.get(source.location))
-        case "parquet":
-            from discreet.tables.sources.parquet import OpenParquet
-
-            return OpenParquet(source.location)
-        case "csv":
-            from discreet.tables.sources.text_files import OpenCsv
-
-            return OpenCsv(source)
-        case "arrow":
-            from discreet.tables.sources.arrow import OpenIpc
-
-            return OpenIpc(source.location)
-        case "jsonl":
-            from discreet.tables.sources.text_files import OpenJsonLines
-
-            return OpenJsonLines(source)
-        case "xlsx":
-            from discreet.tables.sources.cells import OpenXlsx
-
-            return OpenXlsx(source)
-        case "duckdb" if not is_sqlite(source.location):
-            from discreet.tables.sources.databases import OpenDuckDB
-
-            return OpenDuckDB(source)
-        case "duckdb" | "sqlite":  # a .db may be either, and its first bytes say which
-            from discreet.tables.sources.databases import OpenSqlite
-
-            return OpenSqlite(source)
+        return OpenFrame(source.location, data.get(source.location))
+    is_other = source.kind == "duckdb" and is_sqlite(source.location)  # a .db may be either
+    module, _, reader = FORMATS["sqlite" if is_other else source.kind].reader.partition(":")
+    return cast("OpenSource", getattr(import_module(f"discreet.tables.sources.{module}"), reader)(source))
 
 
 def source_of(data: object, name: str) -> Source:
@@ -92,7 +68,7 @@ def source_of(data: object, name: str) -> Source:
         return data
     if isinstance(data, (str, os.PathLike)):
         return _of_path(Path(data), name)
-    from discreet.tables.sources.in_memory import LIBRARIES
+    from discreet.tables.sources.frames import LIBRARIES
 
     if type(data).__module__.partition(".")[0] in LIBRARIES:
         return Source(kind="memory", location=name)
@@ -142,7 +118,7 @@ def _of_path(path: Path, name: str) -> Source:
     if not path.is_file():
         raise SourceUnsupported(f"{str(path)!r} isn't a regular file", hint="give the path of one file")
     source = source_at(path)
-    has_tables = source.kind in ("duckdb", "sqlite", "xlsx")
+    has_tables = "table" in FORMATS[source.kind].options
     return replace(source, table=_table_meant(path, name)) if has_tables else source
 
 
@@ -190,13 +166,13 @@ def tables_in(path: str | Path) -> list[str]:
         discreet.errors.SourceUnsupported: '/dev/null' isn't a regular file (...)
     """
     if is_sqlite(path):
-        from discreet.tables.sources.databases import sqlite_tables
+        from discreet.tables.sources.sqlite_file import sqlite_tables
 
         return sqlite_tables(str(path))
     if str(path).casefold().endswith(".xlsx"):
-        from discreet.tables.sources.cells import sheets
+        from discreet.tables.sources.xlsx import sheets
 
         return sheets(str(path))
-    from discreet.tables.sources.databases import duckdb_tables
+    from discreet.tables.sources.duckdb_file import duckdb_tables
 
     return duckdb_tables(str(path))

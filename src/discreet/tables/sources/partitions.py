@@ -1,0 +1,111 @@
+"""The files of a folder or a pattern of names, and the columns that their folders name."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote
+
+from discreet.errors import SourceMissing, SourceUnsupported
+from discreet.tables.formats import FORMATS
+
+_ENDINGS = FORMATS["parquet"].endings
+PATTERN = "*?["
+"""Signs of which a pattern of names has one."""
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of a source.
+
+    Args:
+        path: of the file.
+        values: what the names of the folders above it say, such as `year=2024`; the columns of partitions.
+    """
+
+    path: str
+    values: dict[str, str | None] = field(default_factory=dict)
+
+
+def parts_of(location: str) -> list[Part]:
+    """The files of a source in the order of their names.
+
+    Hidden files, and those whose names start with `_`, are none of them: Spark and others keep their own notes there.
+
+    Args:
+        location: a file, a folder, or a pattern such as `visits/**/*.parquet`.
+
+    Raises:
+        SourceMissing: there are no such files.
+        SourceUnsupported: a folder has files of other endings; or folders say different columns for different files.
+    """
+    path = Path(location)
+    if path.is_dir():
+        parts = list(_below(path, location))
+    elif path.exists() or not any(sign in location for sign in PATTERN):
+        return [Part(location)]
+    else:
+        parts = list(_matching(location))
+    if not parts:
+        raise SourceMissing(
+            f"there are no Parquet files in {location!r}",
+            hint="check the path; a folder is read for its .parquet files, and any other file is named itself",
+        )
+    if any(part.values.keys() != parts[0].values.keys() for part in parts):
+        raise SourceUnsupported(
+            f"the folders of {location!r} don't all name the same columns", hint="each file needs each KEY=VALUE folder"
+        )
+    return parts
+
+
+def listing(parts: list[Part], identities: list[str]) -> str:
+    """A digest of which files there are, and of each.
+
+    Examples:
+        >>> listing([Part("a")], ["1"]) == listing([Part("a")], ["2"])
+        False
+    """
+    digest = hashlib.sha256()
+    for part, identity in zip(parts, identities, strict=True):
+        digest.update(f"{part.path!r} {identity}".encode())
+    return digest.hexdigest()
+
+
+def _below(folder: Path, location: str) -> Iterator[Part]:
+    """The files in a folder and those within it."""
+    try:
+        paths = sorted(folder.rglob("*"))
+    except OSError as error:  # a folder in it that may not be looked into, or is gone meanwhile
+        raise SourceUnsupported(
+            f"the folder {location!r} can't be listed: {error.strerror}", hint="name its files by a pattern: *.parquet"
+        ) from None
+    for path in paths:
+        inner = path.relative_to(folder)
+        if any(name.startswith(("_", ".")) for name in inner.parts) or path.is_dir():
+            continue
+        if not path.name.casefold().endswith(_ENDINGS):
+            raise SourceUnsupported(
+                f"the folder {location!r} has files that aren't called {' or '.join(_ENDINGS)}",
+                hint=f"name the ones that count by a pattern: {location.rstrip('/')}/**/*.parquet",
+            )
+        yield Part(str(path), _values(inner.parts[:-1]))
+
+
+def _matching(pattern: str) -> Iterator[Part]:
+    """The files of a pattern; what stands before its first sign is a place, not a partition."""
+    pieces = Path(pattern).parts
+    fixed = next(number for number, piece in enumerate(pieces) if any(sign in piece for sign in PATTERN))
+    for found in sorted(glob.glob(pattern, recursive=True)):  # noqa: PTH207 — Path.glob takes no absolute pattern
+        if os.path.isfile(found):  # noqa: PTH113 — a text is what glob gives
+            yield Part(found, _values(Path(found).parts[fixed:-1]))
+
+
+def _values(folders: tuple[str, ...]) -> dict[str, str | None]:
+    """What the names of folders say."""
+    said = (folder.partition("=") for folder in folders if "=" in folder)
+    return {unquote(name): None if text == _NULL else unquote(text) for name, _, text in said}
