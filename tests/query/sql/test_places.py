@@ -44,11 +44,10 @@ def test_no_offset_leaves(read: Callable[[], Any], place: tuple[int, int]) -> No
 
 def test_the_innermost_node_says_the_place() -> None:
     """A node around it changes nothing; one without a position leaves it to those around it."""
-    tree = parse_one("SELECT a\nFROM t")
+    tree: Any = parse_one("SELECT a\nFROM t")
+    new: Any = exp.column("new")
     table = tree.find(exp.Table)
-    assert offset_of(exp.column("new"), table, tree) == 7
-    assert table is not None
-    new = exp.column("new")
+    assert offset_of(new, table, tree) == 7
     with pytest.raises(TypeMismatch) as caught, in_text("SELECT a\nFROM t"), placed(tree), placed(new), placed(table):
         raise TypeMismatch("no")
     assert caught.value.place == (2, 6)

@@ -222,9 +222,7 @@ def calibrate(draft: Draft) -> Draft:
     prices = _prices(draft)
     if not request.within:
         offer = request.rho or request.epsilon or Fraction(0)
-        names = [*prices.measures, *prices.ranks]
-        alone = len(names) == 1 and not request.weights  # then `shares` gives it all
-        return _with_noise(draft, {names[0]: offer} if alone else _amounts(shares(draft, prices), offer))
+        return _with_noise(draft, _amounts(shares(draft, prices), offer))
     wanted = targets(draft, prices.laws)
     parts = shares_for(wanted, prices)
 

@@ -69,9 +69,7 @@ class _From:
         binder = RowBinder(self._scope(self._parts), "WHERE")
         self._conditions += [each for node in plain for each in conjuncts(condition("WHERE", node, binder))]
         own = [each for each in self._conditions if self._is_own(each)]
-        parts = self._parts
-        # Of one part `gathered` makes the same.
-        joined, left = (parts[0], own) if len(parts) == 1 else gathered(parts, own, self._context.facts)
+        joined, left = gathered(self._parts, own, self._context.facts)
         scope = self._scope([joined])
         if own:
             scope.narrow(narrowed(own))

@@ -88,9 +88,8 @@ def parse(text: str, dialect: str) -> Statement:
     with in_text(text):
         tokens = _tokens(text, grammar)
         check_comments(text, tokens, dialect)
-        options, tokens = _with_options(_one_statement(tokens))
-        if any(token.token_type.name == "FARROW" for token in tokens):
-            tokens = with_named_arguments(tokens)
+        options, tokens = take_options(_one_statement(tokens))
+        tokens = with_named_arguments(tokens)
         _check_nesting(tokens)
         tree = _tree(text, tokens, grammar)
         left = unread(tokens, tree, grammar)
@@ -106,13 +105,7 @@ def options(text: str, dialect: str) -> Options:
     """
     grammar = _grammar(dialect)
     with in_text(text):
-        return _with_options(_one_statement(_tokens(text, grammar)))[0]
-
-
-def _with_options(tokens: list[Token]) -> tuple[Options, list[Token]]:
-    """What SELECT WITH … says, and the tokens without it."""
-    names = [token.token_type.name for token in tokens]
-    return take_options(tokens) if ("SELECT", "WITH") in pairwise(names) else (Options(), tokens)
+        return take_options(_one_statement(_tokens(text, grammar)))[0]
 
 
 @lru_cache(maxsize=32)
