@@ -14,7 +14,7 @@ from discreet.privacy import Unit
 from discreet.query import ir
 from discreet.query.ir import canonical
 from discreet.query.sql import question
-from discreet.query.sql.scopes import Names
+from discreet.query.sql.names import Names
 from discreet.tables import Kind, Owner
 from support.asked import PEOPLE, TABLES
 from support.effort import calls

@@ -20,11 +20,13 @@ from discreet.query import ir
 from discreet.query.ir import call, listed
 from discreet.query.sql.aggregate_syntax import is_margin
 from discreet.query.sql.binder import RowBinder, makes_groups
+from discreet.query.sql.did_you_mean import column_meant, meant
 from discreet.query.sql.from_clause import condition
 from discreet.query.sql.group_and_order import count_of, margin, order_of
+from discreet.query.sql.names import Names, check_alias
 from discreet.query.sql.places import offset_of
 from discreet.query.sql.question_text import spelled
-from discreet.query.sql.scopes import Facts, Names, Scope, check_alias, column_meant, meant
+from discreet.query.sql.scopes import Facts, Scope
 
 if TYPE_CHECKING:
     from sqlglot import exp

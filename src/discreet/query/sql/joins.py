@@ -15,7 +15,8 @@ from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, conjunction
 from discreet.query.sql.binder import RowBinder, is_grouped
-from discreet.query.sql.scopes import Common, Facts, Item, Scope, SelectContext, Source
+from discreet.query.sql.scopes import Facts, Item, Scope, SelectContext, Source
+from discreet.query.sql.with_clause import Common
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -19,7 +19,8 @@ from discreet.errors import QueryError, SqlSyntax, TypeMismatch, UnknownColumn, 
 from discreet.privacy import Unit
 from discreet.query import ir
 from discreet.query.ir import numeral, public_values
-from discreet.query.sql.scopes import Scope, is_unit, meant
+from discreet.query.sql.did_you_mean import meant
+from discreet.query.sql.scopes import Scope, is_unit
 
 if TYPE_CHECKING:
     from sqlglot.tokenizer_core import Token

@@ -23,8 +23,8 @@ from discreet.query import ir
 from discreet.query.ir import call, literal
 from discreet.query.sql.aggregate_syntax import is_aggregate
 from discreet.query.sql.conversions import Bind
+from discreet.query.sql.did_you_mean import meant
 from discreet.query.sql.places import in_text
-from discreet.query.sql.scopes import meant
 from discreet.tables import Kind, Table
 
 if TYPE_CHECKING:

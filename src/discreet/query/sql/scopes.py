@@ -1,119 +1,27 @@
-"""Names and scopes: which column a name means, where it stands in the question, and what all SELECTs have in common."""
+"""Scopes: which column a name means in a SELECT, and what all SELECTs of a question have in common."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING
 
-from discreet.errors import SqlSyntax, TypeMismatch, UnknownColumn, UnknownTable, Unsupported
+from discreet.errors import UnknownColumn, UnknownTable, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
+from discreet.query.sql.did_you_mean import MOST_SHOWN, column_meant, meant
+from discreet.query.sql.names import Names
 from discreet.query.sql.places import offset_of
+from discreet.query.sql.schemas import Schema, agree, schema_of
+from discreet.query.sql.with_clause import Derive
 from discreet.tables import Table
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
 
-_KEYWORDS = {
-    *("AND", "BY", "FROM", "GROUP", "HAVING", "IN", "IS", "LIKE", "LIMIT"),
-    *("NOT", "OFFSET", "ON", "OR", "ORDER", "SELECT", "WHERE", "WITH"),
-}
-
-
-def check_alias(alias: exp.Expression | None) -> None:
-    """Refuse a keyword as an alias: `FROM people GROUP` lacks its BY.
-
-    Raises:
-        SqlSyntax: with the place.
-    """
-    if alias is not None and alias.name.upper() in _KEYWORDS and not alias.args.get("quoted"):
-        raise SqlSyntax(f"something is missing or wrong at {alias.name!r}", at=offset_of(alias))
-
-
 _TYPOGRAPHIC = set("‘’“”„«»")
 """Quotes that word processors put in the place of straight ones."""
-
-MOST_SHOWN = 70
-"""How much of a text is repeated in a hint."""
-
-_SHOWN = 10
-"""How many names fit a line."""
-
-
-def meant(name: str, known: Iterable[str], shown: Callable[[str], str] = str) -> str:
-    """The nearest of the public names, or the first few.
-
-    Args:
-        name: that means nothing.
-        known: those that there are.
-        shown: how one is written where it is meant to be read.
-
-    Examples:
-        >>> meant("educaton", ["age", "education"])
-        'did you mean education?'
-    """
-    names = list(known)
-    close = get_close_matches(name.casefold()[:100], [known.casefold() for known in names], n=1, cutoff=0.6)
-    if close:
-        return f"did you mean {shown(next(known for known in names if known.casefold() == close[0]))}?"
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"there are: {', '.join(map(shown, names[:_SHOWN]))}{more}"
-
-
-_PLAIN = re.compile(r"[^\W\d]\w*")
-
-
-def in_sql(name: str) -> str:
-    """A name as a question spells it: in double quotes, if it isn't a single word.
-
-    Examples:
-        >>> in_sql("age"), in_sql("hours-per-week")
-        ('age', '"hours-per-week"')
-    """
-    return name if _PLAIN.fullmatch(name) else '"' + name.replace('"', '""') + '"'
-
-
-def column_meant(name: str, known: Iterable[str]) -> str:
-    """The nearest of the columns: also one of several words, of which this name is one.
-
-    Examples:
-        >>> column_meant("hours", ["age", "hours-per-week"])
-        'did you mean "hours-per-week"? such a name stands in double quotes'
-    """
-    names = list(known)
-    for each in names:
-        if in_sql(each) != each and name.casefold() in re.split(r"\W+", each.casefold()):
-            return f"did you mean {in_sql(each)}? such a name stands in double quotes"
-    return meant(name, names, in_sql)
-
-
-class Names:
-    """Gives out names, each once, in any case."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def take(self, wanted: str) -> str:
-        """The name wanted, or that with the first free number behind it.
-
-        Examples:
-            >>> names = Names()
-            >>> names.take("n"), names.take("N")
-            ('n', 'N_1')
-        """
-        folded = wanted.casefold()
-        number = self._numbers.get(folded, 0)
-        name = f"{wanted}_{number}" if number else wanted
-        while number and name.casefold() in self._numbers:
-            number += 1
-            name = f"{wanted}_{number}"
-        self._numbers[folded] = number + 1
-        self._numbers.setdefault(name.casefold(), 1)
-        return name
 
 
 UNIT = "the unit"
@@ -121,9 +29,6 @@ UNIT = "the unit"
 
 MOST_SCANS = 32
 """How many times tables may be read in one question, each use of a WITH counted."""
-
-Common: TypeAlias = "Mapping[str, CommonTable]"
-"""What WITH defines, by name in lower case."""
 
 
 @dataclass(slots=True)
@@ -151,53 +56,6 @@ class Facts:
                 self.entities[target] = self.entities[source]
             if source in self.unique:
                 self.unique.add(target)
-
-
-Schema: TypeAlias = tuple[str, ...]
-"""The names before a table's own, as in `project.dataset.table`, in lower case."""
-
-_CATALOGUES = {"information_schema", "pg_catalog", "sys"}
-"""Schemas of databases' own tables, which no declared table is in."""
-
-
-def schema_of(node: exp.Expression) -> Schema:
-    """The names before the table's in a table's or column's node; SQL Server leaves one out between two points."""
-    names = [getattr(node.args.get(part), "name", "") for part in ("catalog", "db")]
-    return tuple(name.casefold() for name in names if name)
-
-
-def agree(schema: Schema, other: Schema) -> bool:
-    """Whether two ways to name a schema can mean the same: as far as both say it, from the right.
-
-    Examples:
-        >>> agree(("project", "sales"), ("sales",)), agree((), ("sales",)), agree(("hr",), ("sales",))
-        (True, True, False)
-    """
-    return all(a == b for a, b in zip(reversed(schema), reversed(other), strict=False))
-
-
-def declared_as(node: exp.Table, tables: Sequence[Table], schema: Schema) -> Table | None:
-    """The declared table that a name in FROM means, with its schema or without; None if it is no declared one's.
-
-    A table may have been declared by a name with a point in it, `sales.orders`. Such a name says of which schema the
-    table is, so that `hr.orders` is not another word for it, nor for a table `orders` beside it.
-
-    Args:
-        node: the name.
-        tables: the declared ones.
-        schema: the one they are in; empty, if any will do.
-    """
-    written, name = schema_of(node), node.name.casefold()
-    named = {table.name.casefold(): table for table in tables}
-    for start in range(len(written)):
-        found = named.get(".".join((*written[start:], name)))
-        if found is not None:
-            return found
-    if not written or name not in named:
-        return named.get(name)
-    if not schema and (written[-1] in _CATALOGUES or any(other.endswith(f".{name}") for other in named)):
-        return None
-    return named[name] if agree(written, schema) else None
 
 
 @dataclass(slots=True)
@@ -303,14 +161,6 @@ def is_unit(expr: ir.Expr, facts: Facts, unit: Unit) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
-    """A subquery's rows, with its columns by the names it gives them."""
-
-    relation: ir.Relation
-    columns: tuple[tuple[str, ir.Column], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Source:
     """The rows of one SELECT, filtered, with the scope for what is computed of them.
 
@@ -323,40 +173,6 @@ class Source:
     relation: ir.Relation
     scope: Scope
     correlated: tuple[ir.Expr, ...] = ()
-
-
-class Derive(Protocol):
-    """Reads a subquery; handed in, because subqueries have FROM clauses of their own."""
-
-    def __call__(self, query: exp.Query, common: Common) -> Derived:
-        """The subquery's rows and columns."""
-        ...
-
-
-@dataclass(slots=True)
-class CommonTable:
-    """A subquery that WITH names: read once, and used any number of times."""
-
-    query: exp.Query
-    common: Common
-    names: tuple[str, ...]
-    derived: Derived | None = None
-    used: bool = False
-
-
-def common_of(query: exp.Query, common: Common) -> Common:
-    """What a query's WITH defines, besides what is defined around it; each may use those before it."""
-    clause = query.args.get("with_")
-    if clause is None:
-        return common
-    if clause.args.get("recursive"):
-        raise Unsupported("WITH RECURSIVE isn't offered: how often it repeats would depend on the rows")
-    known = dict(common)
-    for each in clause.expressions:
-        alias = each.args["alias"]
-        names = tuple(column.name for column in alias.args.get("columns") or ())
-        known[alias.this.name.casefold()] = CommonTable(each.this, dict(known), names)
-    return known
 
 
 @dataclass(slots=True)
@@ -412,14 +228,3 @@ def _entity(table: Table, column: str) -> str:
     if unit is not None and unit.per is None and column.casefold() == str(unit.column).casefold():
         return UNIT
     return f"{table.name}.{column}".casefold()
-
-
-def renamed(held: tuple[tuple[str, ir.Column], ...], names: Sequence[str]) -> tuple[tuple[str, ir.Column], ...]:
-    """Columns under the names that an alias lists, as far as it does.
-
-    Raises:
-        TypeMismatch: it lists more than there are.
-    """
-    if len(names) > len(held):
-        raise TypeMismatch(f"{len(names)} names are listed for {len(held)} columns")
-    return tuple((names[n] if n < len(names) else name, column) for n, (name, column) in enumerate(held))

@@ -30,21 +30,16 @@ from discreet.query.sql.group_and_order import (
     position_of,
     released_type,
 )
+from discreet.query.sql.names import Names, check_alias
 from discreet.query.sql.options_clause import check_averages, check_strategy, check_unit_column
 from discreet.query.sql.parsing import parse
 from discreet.query.sql.places import in_text, offset_of, placed
 from discreet.query.sql.question_text import spelled
 from discreet.query.sql.refusals import refused_clause
-from discreet.query.sql.scopes import (
-    Common,
-    Derived,
-    Names,
-    Schema,
-    SelectContext,
-    check_alias,
-    common_of,
-)
+from discreet.query.sql.schemas import Schema
+from discreet.query.sql.scopes import SelectContext
 from discreet.query.sql.subqueries import Subqueries
+from discreet.query.sql.with_clause import Common, Derived, common_of
 from discreet.tables import Table
 
 if TYPE_CHECKING:

@@ -16,20 +16,12 @@ from discreet.query import ir
 from discreet.query.ir import alike, hull
 from discreet.query.sql.binder import AnswerBinder, RowBinder, holds_aggregate
 from discreet.query.sql.from_clause import condition, source_of
+from discreet.query.sql.names import Names, check_alias
 from discreet.query.sql.per_unit import Summaries, WindowBinder
 from discreet.query.sql.places import placed
 from discreet.query.sql.refusals import refused_clause
-from discreet.query.sql.scopes import (
-    UNIT,
-    Common,
-    Derived,
-    Names,
-    Scope,
-    SelectContext,
-    Source,
-    check_alias,
-    common_of,
-)
+from discreet.query.sql.scopes import UNIT, Scope, SelectContext, Source
+from discreet.query.sql.with_clause import Common, Derived, common_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
