@@ -9,7 +9,7 @@ import pytest
 from discreet.errors import InvalidArgument, QueryError, SqlSyntax, Unsupported
 from discreet.query.sql import question
 from discreet.query.sql.dialect_semantics import SEMANTICS
-from discreet.query.sql.group_and_order import MOST_KEYS
+from discreet.query.sql.grouping import MOST_KEYS
 from discreet.query.sql.parsing import MOST_CHARACTERS, MOST_DEPTH, MOST_TOKENS
 from support.asked import TABLES
 

@@ -7,7 +7,7 @@ import pytest
 from discreet.errors import QueryError
 from discreet.query.ir import canonical
 from discreet.query.sql import question
-from discreet.query.sql.flattening import MOST_DEPTH
+from discreet.query.sql.selects_above import MOST_DEPTH
 from support.asked import TABLES
 
 GROUPED = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"

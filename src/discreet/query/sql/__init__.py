@@ -5,9 +5,10 @@ cause, place, fix.
 """
 
 from discreet.query.sql.did_you_mean import meant
+from discreet.query.sql.explain_prefix import explained
+from discreet.query.sql.ibis_expressions import frame_of, written
 from discreet.query.sql.options_clause import Options, Strategy
 from discreet.query.sql.parsing import options, parse
-from discreet.query.sql.question_text import explained, frame_of, written
 from discreet.query.sql.select import question
 
 __all__ = [

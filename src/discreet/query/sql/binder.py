@@ -17,13 +17,13 @@ from discreet.privacy import Unit
 from discreet.query import ir
 from discreet.query.ir import call, cast, grouping, is_null, listed, literal, unbounded
 from discreet.query.sql.aggregate_syntax import AggregateCall, aggregate_call, is_aggregate, is_margin
-from discreet.query.sql.conversions import as_condition
-from discreet.query.sql.group_and_order import margin
+from discreet.query.sql.margins import margin
 from discreet.query.sql.names import Names
 from discreet.query.sql.places import offset_of
 from discreet.query.sql.refusals import refusal, said, unknown_part
 from discreet.query.sql.scalar_syntax import SCALAR_SYNTAX
 from discreet.query.sql.scopes import Scope, is_unit
+from discreet.query.sql.truths import as_condition
 from discreet.tables import Kind
 
 if TYPE_CHECKING:

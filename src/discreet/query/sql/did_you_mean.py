@@ -8,9 +8,6 @@ from difflib import get_close_matches
 
 from discreet.query.sql.names import in_sql
 
-MOST_SHOWN = 70
-"""How much of a text is repeated in a hint."""
-
 _SHOWN = 10
 """How many names fit a line."""
 

@@ -9,7 +9,6 @@ from discreet.errors import UnknownTable, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, column_type, conjunction, conjuncts, narrowed
 from discreet.query.sql.binder import RowBinder
-from discreet.query.sql.conversions import as_condition
 from discreet.query.sql.did_you_mean import meant
 from discreet.query.sql.joins import Rows, SemiJoins, gathered, looks_inside, one_sided, parts_of_and
 from discreet.query.sql.names import check_alias, in_sql, renamed
@@ -17,6 +16,7 @@ from discreet.query.sql.places import offset_of, placed
 from discreet.query.sql.refusals import refused_table_part
 from discreet.query.sql.schemas import declared_as, schema_of
 from discreet.query.sql.scopes import Item, Scope, SelectContext, Source, note_columns
+from discreet.query.sql.truths import as_condition
 from discreet.query.sql.with_clause import Common, CommonTable, Derived
 from discreet.tables import Table, owner_of
 

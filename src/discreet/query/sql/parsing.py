@@ -1,6 +1,6 @@
 """Parsing: from text to one SELECT, or a typed refusal; whatever the text, in time proportional to its length.
 
-What no dialect's parser knows is taken out of the tokens first (`options_clause`, `question_text`), EXPLAIN before
+What no dialect's parser knows is taken out of the tokens first (`options_clause`, `named_arguments`), EXPLAIN before
 that; and what dialects mean differently is put into common words afterwards (`dialects`).
 
 sqlglot does the parsing. It takes hostile text here, so its time is metered (some joins and types make it try
@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument, NotOneSelect, QueryError, SqlSyntax, Unsupported
 from discreet.query.sql.dialects import plain
+from discreet.query.sql.named_arguments import with_named_arguments
 from discreet.query.sql.options_clause import Options, take_options
+from discreet.query.sql.parser_faults import FAULTS
 from discreet.query.sql.places import in_text, offset_of
-from discreet.query.sql.question_text import FAULTS, with_named_arguments
 from discreet.query.sql.refusals import DROPPED, SAID
 from discreet.query.sql.time_syntax import ALONE
 from discreet.query.sql.unread_text import SPAN, STANDS_AT, check_comments, unread

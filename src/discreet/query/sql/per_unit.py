@@ -15,10 +15,10 @@ from discreet.privacy import Unit
 from discreet.query import ir
 from discreet.query.ir import is_null, outward
 from discreet.query.sql.binder import RowBinder
-from discreet.query.sql.conversions import as_condition
 from discreet.query.sql.names import Names
 from discreet.query.sql.refusals import refusal, unknown_part
 from discreet.query.sql.scopes import Scope
+from discreet.query.sql.truths import as_condition
 from discreet.tables import Kind
 
 if TYPE_CHECKING:

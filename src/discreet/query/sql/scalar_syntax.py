@@ -15,24 +15,14 @@ from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, cast, literal, null, numeral
 from discreet.query.sql.aggregate_syntax import is_margin
-from discreet.query.sql.conversions import (
-    Bind,
-    as_condition,
-    beside,
-    casted,
-    divided,
-    met,
-    numbered,
-    power,
-    rounded,
-    sign,
-    to_whole,
-    truncated,
-)
+from discreet.query.sql.arithmetic_syntax import divided, power, rounded, sign, to_whole, truncated
+from discreet.query.sql.bind import Bind
+from discreet.query.sql.casts import casted
 from discreet.query.sql.dialect_semantics import MEANING, meaning_of
-from discreet.query.sql.question_text import PRIVATE, bounded
+from discreet.query.sql.named_arguments import PRIVATE, bounded
 from discreet.query.sql.refusals import refusal, said
 from discreet.query.sql.time_syntax import LATER, date_diff, formatted, later, minus, part, plus, truncated_time
+from discreet.query.sql.truths import as_condition, beside, met, numbered
 from discreet.tables import Kind
 
 if TYPE_CHECKING:

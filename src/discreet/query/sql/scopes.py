@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import UnknownColumn, UnknownTable, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
-from discreet.query.sql.did_you_mean import MOST_SHOWN, column_meant, meant
+from discreet.query.sql.did_you_mean import column_meant, meant
 from discreet.query.sql.names import Names
 from discreet.query.sql.places import offset_of
 from discreet.query.sql.schemas import Schema, agree, schema_of
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _TYPOGRAPHIC = set("‘’“”„«»")
 """Quotes that word processors put in the place of straight ones."""
 
+_MOST_SHOWN = 70
+"""How much of a text is repeated in a hint."""
 
 UNIT = "the unit"
 """The entity of columns that hold a unit's id."""
@@ -151,7 +153,7 @@ class Scope:
         if _TYPOGRAPHIC & set(node.name):
             hint = "a text stands in straight quotes, as in 'text'"
         if node.this.args.get("quoted"):
-            hint = f"a text stands in single quotes, as in '{node.name[:MOST_SHOWN]}'; {hint}"
+            hint = f"a text stands in single quotes, as in '{node.name[:_MOST_SHOWN]}'; {hint}"
         return UnknownColumn(f"{where} column {node.name!r}", hint=hint, at=at)
 
 

@@ -16,28 +16,22 @@ from discreet.query import ir
 from discreet.query.ir import contradiction, listed, literal
 from discreet.query.sql.binder import Aggregates, AnswerBinder, RowBinder, check_total, holds_aggregate
 from discreet.query.sql.dialect_semantics import check_meaning
-from discreet.query.sql.flattening import inlined, layers, over, pruned
 from discreet.query.sql.from_clause import condition, source_of
-from discreet.query.sql.group_and_order import (
-    Grouping,
-    are_public,
-    check_distinct,
-    check_keys,
-    checked_key,
-    count_of,
-    grouping_of,
-    order_of,
-    position_of,
-    released_type,
-)
+from discreet.query.sql.group_keys import are_public, check_distinct, check_keys, checked_key, released_type
+from discreet.query.sql.grouping import Grouping, grouping_of
+from discreet.query.sql.inlining import inlined
+from discreet.query.sql.limit_clause import count_of
 from discreet.query.sql.names import Names, check_alias
 from discreet.query.sql.options_clause import check_averages, check_strategy, check_unit_column
+from discreet.query.sql.ordering import order_of, position_of
 from discreet.query.sql.parsing import parse
 from discreet.query.sql.places import in_text, offset_of, placed
-from discreet.query.sql.question_text import spelled
+from discreet.query.sql.pruning import pruned
 from discreet.query.sql.refusals import refused_clause
 from discreet.query.sql.schemas import Schema
 from discreet.query.sql.scopes import SelectContext
+from discreet.query.sql.selects_above import layers, over
+from discreet.query.sql.spelling import spelled
 from discreet.query.sql.subqueries import Subqueries
 from discreet.query.sql.with_clause import Common, Derived, common_of
 from discreet.tables import Table

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from discreet.errors import TypeMismatch, UnknownFunction, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, cast, literal, moment
-from discreet.query.sql.conversions import Bind, numbered
+from discreet.query.sql.bind import Bind
 from discreet.query.sql.dialect_semantics import MEANING, meaning_of
 from discreet.query.sql.interval_text import FORMS, PLAIN, UNITS, amounts_of
 from discreet.query.sql.refusals import said
+from discreet.query.sql.truths import numbered
 from discreet.tables import Kind
 
 if TYPE_CHECKING:
