@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.accounting.pld import LossCurve, curve_of
 from discreet.privacy import ComposedEvent, Event, GaussianEvent, LaplaceEvent, SampledEvent
+from discreet.textbook.accounting.pld import LossCurve, curve_of
 
 DELTA = 1e-6
 GRAIN = 1024

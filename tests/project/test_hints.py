@@ -27,7 +27,6 @@ PYTHON = re.compile(
 COMMAND = re.compile(r"--[a-z]|`discreet (?!init\b)")
 """What nobody writes in Python: an option, or a command (but `init` alone makes a configuration)."""
 PYTHON_ALONE = {
-    "accounting": "conversions are called from Python",
     "attacks/answers": "studies are called from Python; commands check what they hand on",
     "attacks/attack_result.py": "for those who write an attack",
     "attacks/people.py": "targets are made in Python",
@@ -39,6 +38,7 @@ PYTHON_ALONE = {
     "gateway/opening.py": "declarations in code",
     "mechanisms": "commands audit mechanisms by their names",
     "noise": "samplers are called from Python",
+    "textbook": "the wing is called from Python; commands draw and audit by names",
 }
 """Where hints may speak Python without another spelling, and why no command shows them."""
 

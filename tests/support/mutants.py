@@ -16,7 +16,16 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
 
-ROOMS = ("mechanisms", "accounting", "ledger", "gateway", "query", "engine")
+ROOMS = (
+    "mechanisms",
+    "accounting",
+    "ledger",
+    "gateway",
+    "query",
+    "engine",
+    "textbook/mechanisms",
+    "textbook/accounting",
+)
 """Where a mistake costs privacy."""
 
 COMPARISONS: dict[type[ast.cmpop], str] = {

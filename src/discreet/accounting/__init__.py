@@ -11,21 +11,11 @@
 - `solve`, `training`: noise, ε, δ, number of uses and accuracy from one another.
 """
 
-from discreet.accounting.adaptive import (
-    AdaptiveTotal,
-    ApproxSum,
-    GaussianSum,
-    PrivacyFilter,
-    PureSum,
-    RenyiSum,
-    ZCDPSum,
-)
-from discreet.accounting.advanced_composition import advanced, heterogeneous, optimal, optimal_delta
-from discreet.accounting.calibration import Noise, Solution, Training, radius_of, scale_within, solve, training
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from discreet.accounting.charge import Charge, charge_of, first_charge_of, loss_of
-from discreet.accounting.composition import amplify_poisson, amplify_without_replacement, group, parallel, sequential
-from discreet.accounting.convert import convert, lowered
-from discreet.accounting.filters import Filter, Odometer, Remaining, filter_for
+from discreet.accounting.filters import Filter, Remaining, filter_for
 from discreet.accounting.gaussian_dp import (
     gaussian_loss_of,
     gaussian_mu,
@@ -34,9 +24,6 @@ from discreet.accounting.gaussian_dp import (
     mu_for,
     pure_to_gaussian,
 )
-from discreet.accounting.guarantee import Accountant, Guarantee, RenyiCurve, best_of, renyi_curve_of
-from discreet.accounting.pld import LossCurve, curve_of
-from discreet.accounting.renyi_dp import bounded_range_to_renyi, pure_to_renyi, renyi_to_delta, renyi_to_epsilon
 from discreet.accounting.zcdp import (
     bounded_range_to_zcdp,
     gaussian_to_zcdp,
@@ -48,6 +35,44 @@ from discreet.accounting.zcdp import (
     zcdp_to_epsilon,
     zcdp_to_renyi,
 )
+
+if TYPE_CHECKING:
+    from discreet.textbook.accounting.adaptive import (
+        AdaptiveTotal,
+        ApproxSum,
+        GaussianSum,
+        PrivacyFilter,
+        PureSum,
+        RenyiSum,
+        ZCDPSum,
+    )
+    from discreet.textbook.accounting.advanced_composition import advanced, heterogeneous, optimal, optimal_delta
+    from discreet.textbook.accounting.calibration import (
+        Noise,
+        Solution,
+        Training,
+        radius_of,
+        scale_within,
+        solve,
+        training,
+    )
+    from discreet.textbook.accounting.composition import (
+        amplify_poisson,
+        amplify_without_replacement,
+        group,
+        parallel,
+        sequential,
+    )
+    from discreet.textbook.accounting.convert import convert, lowered
+    from discreet.textbook.accounting.guarantee import Accountant, Guarantee, RenyiCurve, best_of, renyi_curve_of
+    from discreet.textbook.accounting.odometer import Odometer
+    from discreet.textbook.accounting.pld import LossCurve, curve_of
+    from discreet.textbook.accounting.renyi_dp import (
+        bounded_range_to_renyi,
+        pure_to_renyi,
+        renyi_to_delta,
+        renyi_to_epsilon,
+    )
 
 __all__ = [
     "Accountant",
@@ -110,3 +135,24 @@ __all__ = [
     "zcdp_to_epsilon",
     "zcdp_to_renyi",
 ]
+
+_TEXTBOOK = {
+    "adaptive": ["AdaptiveTotal", "ApproxSum", "GaussianSum", "PrivacyFilter", "PureSum", "RenyiSum", "ZCDPSum"],
+    "advanced_composition": ["advanced", "heterogeneous", "optimal", "optimal_delta"],
+    "calibration": ["Noise", "Solution", "Training", "radius_of", "scale_within", "solve", "training"],
+    "composition": ["amplify_poisson", "amplify_without_replacement", "group", "parallel", "sequential"],
+    "convert": ["convert", "lowered"],
+    "guarantee": ["Accountant", "Guarantee", "RenyiCurve", "best_of", "renyi_curve_of"],
+    "odometer": ["Odometer"],
+    "pld": ["LossCurve", "curve_of"],
+    "renyi_dp": ["bounded_range_to_renyi", "pure_to_renyi", "renyi_to_delta", "renyi_to_epsilon"],
+}
+"""Where each name is made that no question uses; loaded when it is first asked for, so no question loads it."""
+
+
+def __getattr__(name: str) -> object:
+    for home, names in _TEXTBOOK.items():
+        if name in names:
+            globals()[name] = getattr(import_module(f"discreet.textbook.accounting.{home}"), name)
+            return globals()[name]
+    raise AttributeError(f"module 'discreet.accounting' has no attribute {name!r}")

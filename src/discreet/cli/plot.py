@@ -123,7 +123,7 @@ def loss(
     """
     from discreet import plot as figures
     from discreet.exact.rational import positive
-    from discreet.plot.sheet import shown
+    from discreet.textbook.plots.sheet import shown
 
     bound = float(positive(epsilon, "epsilon"))
     with working("drawing"):
@@ -157,8 +157,7 @@ def delta(  # noqa: PLR0913 — each is an option of the command
     Also what zCDP says about the Gaussian, which is how an account kept in ρ is read.
     """
     from discreet import plot as figures
-    from discreet.accounting import charge_of
-    from discreet.accounting.pld import curve_of
+    from discreet.accounting import charge_of, curve_of
     from discreet.exact.rational import positive
 
     end = float(positive(most, "most"))
@@ -210,7 +209,7 @@ def composition(
     """
     from discreet import plot as figures
     from discreet.exact.rational import positive, probability
-    from discreet.plot.sheet import shown
+    from discreet.textbook.plots.sheet import shown
 
     each, rest = positive(epsilon, "epsilon"), probability(delta, "delta")
     with working("drawing"):
@@ -227,8 +226,7 @@ def composition(
 
 def _totals(event: Event, epsilon: Fraction, delta: Fraction, count: int) -> dict[str, float]:
     """The total ε of `count` uses, by the name of each theorem."""
-    from discreet.accounting import advanced, optimal, pure_to_zcdp, zcdp_to_epsilon
-    from discreet.accounting.pld import curve_of
+    from discreet.accounting import advanced, curve_of, optimal, pure_to_zcdp, zcdp_to_epsilon
     from discreet.privacy import PureDP
 
     each = PureDP(epsilon)
@@ -258,7 +256,7 @@ def accuracy(  # noqa: PLR0913 — each is an option of the command
     """
     from discreet import plot as figures
     from discreet.exact.rational import positive, probability
-    from discreet.plot.sheet import shown
+    from discreet.textbook.plots.sheet import shown
 
     probability(confidence, "confidence")
     epsilons = figures.spaced(float(positive(least, "least")), float(positive(most, "most")), _EPSILONS)

@@ -26,7 +26,7 @@ def check_figure(path: Path) -> None:
         InvalidArgument: the ending is another, or the folder isn't there.
         ExtraMissing: Matplotlib isn't installed.
     """
-    from discreet.plot.sheet import house_style
+    from discreet.textbook.plots.sheet import house_style
 
     refuse_to_replace(path, force=True)
     if path.suffix.lower() not in _ENDINGS:

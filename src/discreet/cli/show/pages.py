@@ -103,7 +103,7 @@ def figures(draw: Iterable[Callable[[], Figure]]) -> list[str]:
         draw: makes each of them.
     """
     try:
-        from discreet.plot import sheet
+        from discreet.textbook.plots import sheet
 
         drawn = [sheet.svg(each()) for each in draw]
     except ExtraMissing as error:

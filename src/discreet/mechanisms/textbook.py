@@ -1,0 +1,30 @@
+"""Mechanisms that no question uses: for your own programs, for audits and for the textbook.
+
+`docs/mechanisms.md` shows them at work.
+"""
+
+from discreet.textbook.mechanisms.bounded_laplace import BoundedLaplace, TruncatedLaplace
+from discreet.textbook.mechanisms.group_selection import StableHistogram, TruncatedGeometric
+from discreet.textbook.mechanisms.noisy_max import NoisyMax, TopK
+from discreet.textbook.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.textbook.mechanisms.range_tree import Ranges, RangeTree
+from discreet.textbook.mechanisms.sparse_vector import AboveThreshold, Watch
+from discreet.textbook.mechanisms.staircase import RandomisedResponse, Staircase
+from discreet.textbook.mechanisms.vector_clipping import Clipping
+
+__all__ = [
+    "AboveThreshold",
+    "BoundedLaplace",
+    "Clipping",
+    "NoisyMax",
+    "PermuteAndFlip",
+    "RandomisedResponse",
+    "RangeTree",
+    "Ranges",
+    "StableHistogram",
+    "Staircase",
+    "TopK",
+    "TruncatedGeometric",
+    "TruncatedLaplace",
+    "Watch",
+]

@@ -1,0 +1,41 @@
+"""Pictures of results, for those who look, print in grey, can't tell red from green, or have a page read to them.
+
+Each function takes numbers, or objects that give them, and returns a Matplotlib `Figure` that belongs to no window;
+`save` writes it. Nothing here knows a mechanism or draws noise. Needs Matplotlib: `pip install 'discreet[plot]'`.
+
+* What a mechanism does to two neighbours: `neighbours`, `loss`.
+* What it is proved to give away: `delta`, `composition`.
+* What it is good for, and what it isn't: `accuracy`, `averaging`.
+* Who is exposed in a table, and by what: `class_sizes`, `column_risks`.
+* What attacks achieve: `outcomes`, `candidates`, `recovery`, `members`.
+"""
+
+from discreet.textbook.plots.accuracy import accuracy, averages_needed, averaging
+from discreet.textbook.plots.attacks import candidates, members, outcomes, recovery
+from discreet.textbook.plots.guarantees import AdditiveNoise, Curve, LossLaw, composition, delta, odds
+from discreet.textbook.plots.neighbours import loss, neighbours
+from discreet.textbook.plots.risks import class_sizes, column_risks
+from discreet.textbook.plots.sheet import note, save, spaced
+
+__all__ = [
+    "AdditiveNoise",
+    "Curve",
+    "LossLaw",
+    "accuracy",
+    "averages_needed",
+    "averaging",
+    "candidates",
+    "class_sizes",
+    "column_risks",
+    "composition",
+    "delta",
+    "loss",
+    "members",
+    "neighbours",
+    "note",
+    "odds",
+    "outcomes",
+    "recovery",
+    "save",
+    "spaced",
+]

@@ -1,0 +1,1 @@
+"""Input perturbation: one protocol, or one family of them, per file; `discreet.local` offers them."""

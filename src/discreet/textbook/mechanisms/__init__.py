@@ -1,0 +1,1 @@
+"""Mechanisms that no question uses; `discreet.mechanisms.textbook` offers them."""

@@ -1,0 +1,1 @@
+"""Figures, and `sheet` and `marks`, with which they are drawn; `discreet.plot` offers them."""
