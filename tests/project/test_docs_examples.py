@@ -11,6 +11,7 @@ import io
 import shlex
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from support.pages import Block, blocks, commands, pages
 from support.project import ROOT, name
 from support.tables import synthetic_census
 
-pytestmark = pytest.mark.usefixtures("kept_sessions")
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("kept_sessions")]
 
 PAGES = [page for page in [ROOT / "README.md", *pages()] if blocks(page.read_text(encoding="utf-8"))]
 
@@ -35,14 +36,19 @@ class Reader:
     """Somebody who follows a page, block by block.
 
     Args:
-        census: what SQL on its own is planned against.
+        folder: for the ledger of the census that SQL on its own is planned against.
         namespace: what Python blocks have defined so far.
         printed: by the block before.
     """
 
-    census: dp.Protected
+    folder: Path
     namespace: dict[str, Any] = field(default_factory=dict)
     printed: str = ""
+
+    @cached_property
+    def census(self) -> dp.Protected:
+        """Opened by the first block that asks for it."""
+        return synthetic_census(self.folder)
 
     def follow(self, block: Block) -> None:
         """Do what a block says; whatever goes wrong is raised."""
@@ -97,7 +103,7 @@ def test_a_reader_can_follow_the_page(page: Path, tmp_path: Path, monkeypatch: p
     """Every block of the page does what it says, in order."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))  # what an example does to its reader's home, it does here
-    reader = Reader(census=synthetic_census(tmp_path))
+    reader = Reader(tmp_path)
     for block in blocks(page.read_text(encoding="utf-8")):
         try:
             reader.follow(block)
@@ -109,7 +115,7 @@ def test_a_reader_can_follow_the_page(page: Path, tmp_path: Path, monkeypatch: p
 def test_a_wrong_example_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reader stumbles over wrong Python, wrong output, SQL that is refused, and SQL that isn't."""
     monkeypatch.chdir(tmp_path)
-    reader = Reader(census=synthetic_census(tmp_path))
+    reader = Reader(tmp_path)
     reader.follow(Block("python", "print(1)", 1))
     for wrong in (
         Block("text", "2", 1, "output"),
