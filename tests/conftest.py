@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 import time
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,25 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     seconds = item.config.getoption("seconds")
     if seconds is not None and time.monotonic() - _START > seconds:
         pytest.skip("the time is up; make test runs all")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with what takes long, so that no worker is left alone with it at the end.
+
+    Each worker is given its part of the list in order, and takes from the end of others' parts when it is through. So
+    each part begins with some of the long ones; those of one file stay together, for they may share what it sets up.
+    """
+    if config.getoption("seconds") is not None:
+        return  # what doesn't fit into the time is skipped
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    long = [item for item in items if item.get_closest_marker("long")]
+    files = [list(group) for _, group in groupby(long, key=lambda item: item.path)]
+    others = iter([item for item in items if not item.get_closest_marker("long")])
+    parts = [list(chain.from_iterable(files[worker::workers])) for worker in range(workers)]
+    for part in parts:
+        part.extend(islice(others, max(len(items) // workers - len(part), 0)))
+    items[:] = [*chain.from_iterable(parts), *others]
 
 
 def pytest_collection_finish() -> None:

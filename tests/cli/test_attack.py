@@ -319,6 +319,7 @@ def test_what_risk_proposes_next_can_be_run(run: Any, visits: Path) -> None:
     assert "counted   units of patient_id" in result.stdout
 
 
+@pytest.mark.long
 def test_a_release_is_judged_beside_its_original(here: Path, run: Any) -> None:
     """A copy with noise in one column: the three names that the law has, their risks, and what is wrongly said."""
     rows = [f"{20 + 7 * i % 61},{900 + 37 * i},{'abcdefg'[i * i % 7]},{i % 2}" for i in range(120)]

@@ -77,6 +77,7 @@ def test_asking_again_gave_one_value(told: dict[str, Any]) -> None:
     assert re.search(r"50\s+answers\s+hold\s+1\s+distinct\s+value,", told["text"])
 
 
+@pytest.mark.long
 def test_strangers_are_served_and_the_server_stops(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -149,6 +149,7 @@ def status_of(address: str) -> int:
         return 0
 
 
+@pytest.mark.long
 def test_a_server_answers_and_stops(folder: Path) -> None:
     """The custodian's first token lies in a file that nobody else can read, and makes others. Ctrl-C stops it.
 

@@ -148,6 +148,7 @@ def admitted(question: Exact, rows: list[dict[str, Any]], **settings: Any) -> An
 SEARCH = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
+@pytest.mark.long
 @SEARCH
 @given(questions(), st.lists(ROWS, max_size=12), st.randoms(use_true_random=True))
 def test_the_engine_computes_what_the_words_say(question: Exact, rows: list[dict[str, Any]], random: Any) -> None:

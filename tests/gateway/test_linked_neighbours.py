@@ -121,6 +121,7 @@ def search(seeds: Iterable[int], found: Found | None = None) -> Found:
     return found
 
 
+@pytest.mark.long
 def test_no_question_over_linked_tables_moves_by_more_than_declared() -> None:
     """For both adjacencies, both kinds of noise, every shape of limits; and rows do make a difference.
 

@@ -173,6 +173,7 @@ BRUTE = settings(
 )
 
 
+@pytest.mark.long
 @BRUTE
 @given(plans(), st.lists(st.lists(ROWS, min_size=1, max_size=3), min_size=1, max_size=2))
 def test_the_exact_part_moves_by_no_more_than_declared(plan: Plan, people: list[list[Row]]) -> None:

@@ -13,6 +13,8 @@ import pytest
 import discreet
 from support.project import ROOT, offered, rooms
 
+pytestmark = pytest.mark.long
+
 LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^\s\">]+")
 """A tag by which a page would fetch something from another place while it is read."""
 

@@ -26,6 +26,7 @@ def missed(running: Served, monkeypatch: pytest.MonkeyPatch) -> Ticket:
     return ticket
 
 
+@pytest.mark.long
 def test_after_so_many_misses_nothing_new_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A miss is a failure in the ledger; as many as may be, and everybody is refused until the custodian looks."""
     monkeypatch.setattr(support, "CONFIG", CONFIG.replace("failures = 1000", "failures = 2"))

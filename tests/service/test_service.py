@@ -149,6 +149,7 @@ def test_nobody_finds_the_questions_of_others(running: Served) -> None:
     assert service.ticket(bob, "0" * 32) is None
 
 
+@pytest.mark.long
 def test_a_caller_may_not_fill_the_queue(running: Served) -> None:
     """Two may wait, here. A worker that is killed has no answer, at its time; another one takes its place."""
     service, bob = running.service, running.callers["bob"]

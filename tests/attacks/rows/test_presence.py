@@ -78,6 +78,7 @@ def test_exact_answers_say_who_is_in(ratings: tuple[Any, Any, Exact]) -> None:
     assert found.advantage == 1
 
 
+@pytest.mark.long
 def test_private_answers_hardly_say_who_is_in(ratings: tuple[Any, Any, Exact]) -> None:
     """At ε = 0.1 whoever is in is called in hardly oftener; the twin, ε = 3, is caught doing better.
 

@@ -86,6 +86,7 @@ def rows_of(relation: Relation, tables: dict[str, Rows], most: int) -> int:
     return int(by_group(engine(tables, threads=1), question)[()]["n"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("most", [MOST, 1])
 @SEARCH
 @given(shops(["customer", "household", "month"]), data(), st.sampled_from(NAMES))
@@ -208,6 +209,7 @@ ENDLESS = {
 }
 
 
+@pytest.mark.long
 def test_no_unit_keeps_a_question_from_ending(tmp_path: Path) -> None:
     """Forty rows of one person make 10¹⁴ pairs with themselves, or each as many with public rows.
 

@@ -52,6 +52,8 @@ from support.protocol_twins import (
 )
 from support.small_console import with_console
 
+pytestmark = pytest.mark.long
+
 OF_CONSOLE = ["forged forms", "scripts", "frames"]
 OF_KEYS = ["idempotency keys", "plan swaps"]
 OF_TWINS = ["bytes of twins", "times of twins"]

@@ -25,6 +25,8 @@ from support.attacked import CANARY, QUICK, Edited, Exchange, attacked, listenin
 from support.protocol_twins import real_app
 from support.without import instead, refusals, without
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:

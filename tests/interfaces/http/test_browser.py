@@ -28,9 +28,12 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium here; apt-get install chromium, or run `make test` as root"
-)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium here; apt-get install chromium, or run `make test` as root"
+    ),
+]
 
 DESK = {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light", "reduced_motion": "reduce"}
 PHONE = {**DESK, "viewport": {"width": 390, "height": 844}, "color_scheme": "dark", "has_touch": True}

@@ -204,6 +204,7 @@ def statistic(alarm: AboveThreshold, claimed: AboveThreshold, draws: int) -> flo
     return likelihood_ratio(counts, np.array([claimed.mass(each, values, 1) for each in answers]))
 
 
+@pytest.mark.long
 def test_answers_fit_and_those_of_other_noise_do_not() -> None:
     """Likelihood ratio, false alarm 1e-9, of 8,000 answers; half or three times a scale is 80 nats away or more."""
     alarm, critical = mechanism(), likelihood_ratio_critical(len(all_answers(3, 2)), ALARM)
