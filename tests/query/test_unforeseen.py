@@ -15,10 +15,11 @@ from discreet.engine import relation_compiler, rewrites
 from discreet.errors import Unsupported
 from discreet.privacy import ADD_REMOVE, Budget
 from discreet.query import ir
+from discreet.query.aggregates import Form
 from discreet.query.estimates import ROWS, Estimator, Interval, Noises, Noisy
 from discreet.query.ir import exact_part, relations
-from discreet.query.planner import Level, Request, make_plan, measures
-from discreet.query.sql import aggregate_syntax, binder, question
+from discreet.query.planner import Level, Request, make_plan
+from discreet.query.sql import aggregate_syntax, question
 from discreet.stats import upper_bound
 from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES
@@ -28,16 +29,6 @@ DATASET = Dataset(
     name="people", tables=(PEOPLE,), budget=Budget(epsilon=100), ledger="unused", analysts={}, adjacency=ADD_REMOVE
 )
 SURE = 1 - Fraction(1, 10**11)
-
-
-def made_up() -> ir.Statistic:
-    """A member that an enumeration hasn't got."""
-    found = str.__new__(ir.Statistic, "geomean")
-    found._name_, found._value_ = "GEOMEAN", "geomean"
-    return found
-
-
-GEOMEAN = made_up()
 
 
 def level(sql: str, **offer: Any) -> Level:
@@ -73,19 +64,16 @@ class _Shuffled:
     alias: str = "s"
 
 
-def test_an_aggregate_that_nobody_taught_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the binder, which gives it its argument and its type, and by the planner: a question ends in a query error."""
-    known = level("AVG(age)", epsilon=1).draft.question.aggregates[0]
-    unknown = ir.Aggregate(name="x", statistic=GEOMEAN, argument=known.argument)
-    draft = level("AVG(age)", epsilon=1).draft
-    with pytest.raises(Unsupported, match="GEOMEAN"):
-        binder._released_type(unknown)
-    with pytest.raises(Unsupported, match="GEOMEAN"):
-        measures._estimator(unknown, measures.MeasureCollector(draft))
-    monkeypatch.setitem(aggregate_syntax._ANONYMOUS, "geomean", (GEOMEAN, 1))  # type: ignore[arg-type]  # a dict behind it
-    for sql in ("GEOMEAN(age)", "GEOMEAN(age) FILTER (WHERE age > 30)", "1 + GEOMEAN(age)"):
-        with pytest.raises(Unsupported, match="GEOMEAN"):
-            level(sql, epsilon=1)
+def test_an_aggregate_that_leaves_something_unsaid_is_none() -> None:
+    """Nothing takes it for another one: without an argument, a type or an estimator of its own it can't be made."""
+    make: Any = ir.AggregateFunction
+    with pytest.raises(TypeError, match="'takes', 'result', and 'estimator'"):
+        make(name="geomean")
+
+
+def test_a_form_that_nobody_reads_is_refused() -> None:
+    """Each name in SQL has a form, and each form a reader, or there would be no table of syntax."""
+    assert aggregate_syntax._FORMS.keys() == set(Form)
 
 
 def test_an_estimator_that_does_not_say_how_it_moves_is_none() -> None:

@@ -21,6 +21,7 @@ from discreet.gateway.outcome import Outcome
 from discreet.gateway.tuning import Tuned, tuned
 from discreet.privacy import ComposedEvent, Limits
 from discreet.query import ir
+from discreet.query.aggregates import AGGREGATES
 from discreet.query.estimates import Interval, declared_ends, deviation
 from discreet.query.ir import day_of, moment_of, ordinal
 from discreet.query.planner import OUTSIDE, Draft, Plan, Request, limits_in_words
@@ -136,12 +137,12 @@ def _shown(
 
 def _digits(question: ir.Question, columns: ir.Places) -> dict[str, int | None]:
     """How many digits released values have behind the point, by name: sums and quantiles of decimals, and counts."""
-    sums = {
+    kept = {
         each.name: ir.places_of(each.argument, columns)
         for each in question.aggregates
-        if each.argument is not None and each.statistic in {ir.Statistic.SUM, ir.Statistic.QUANTILE}
+        if each.argument is not None and each.function.keeps_places
     }
-    return sums | {each.name: 0 for each in question.aggregates if each.statistic in ir.COUNTS}
+    return kept | {each.name: 0 for each in question.aggregates if each.function.is_count}
 
 
 def _places(expr: ir.Expr, columns: ir.Places, digits: Mapping[str, int | None]) -> int | None:
@@ -187,10 +188,8 @@ def _coverage(plan: Plan, arrangement: Arrangement) -> str:
         words.append("rows were picked by noisy values: theirs are wider, to hold as often of those shown")
     if any(group.before is not None for group, _ in arrangement.rows):
         words.append("they follow from an answer in which noisy values picked: intervals are wider, as they were there")
-    if any(each.statistic is ir.Statistic.SUM for each in question.aggregates):
-        words.append("a sum over no rows is about 0, not NULL")
-    if any(each.statistic is ir.Statistic.QUANTILE for each in question.aggregates):
-        words.append("a quantile's holds more often than it says")
+    asked = {each.function for each in question.aggregates}
+    words += [each.caveat for each in AGGREGATES.values() if each in asked and each.caveat]
     return "; ".join(words)
 
 

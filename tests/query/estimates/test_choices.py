@@ -23,8 +23,8 @@ from discreet.gateway.execute import release
 from discreet.gateway.outcome import groups_from_json, groups_to_json
 from discreet.mechanisms.quantile import nested
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Budget
+from discreet.query.aggregates import COUNT, MODE, QUANTILE
 from discreet.query.estimates import QuantileEstimator, integer
-from discreet.query.ir import Statistic
 from discreet.query.planner import Draft, Level, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Dataset
@@ -255,8 +255,8 @@ def test_where_no_row_is_left_nothing_is_chosen() -> None:
     plan = level("SELECT COUNT(*) AS n, MEDIAN(age) AS m, MODE(sex) AS s FROM people", epsilon=1)
     (group,) = release(plan, exact_of(plan, people(30)))
     found = dict(plan.draft.estimators)
-    names = {each.statistic: each.name for each in plan.draft.question.aggregates}
-    rows, median, mode = (found[names[each]] for each in (Statistic.COUNT, Statistic.QUANTILE, Statistic.MODE))
+    names = {each.function: each.name for each in plan.draft.question.aggregates}
+    rows, median, mode = (found[names[each]] for each in (COUNT, QUANTILE, MODE))
     (counted,), (_, around) = rows.parts, median.parts
     full = {**group.noisy, counted: 30, around: 0}
     assert None not in {median.estimate(full, plan.draft.laws), mode.estimate(full, plan.draft.laws)}

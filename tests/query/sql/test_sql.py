@@ -12,6 +12,7 @@ import pytest
 from discreet.errors import UnboundedColumn, UnknownColumn, UnknownFunction, UnknownTable
 from discreet.privacy import Unit
 from discreet.query import ir
+from discreet.query.aggregates import AVG, COUNT
 from discreet.query.ir import canonical
 from discreet.query.sql import question
 from discreet.query.sql.names import Names
@@ -52,7 +53,7 @@ def test_only_columns_that_are_used_are_read() -> None:
 def test_equal_aggregates_are_one() -> None:
     """However they are spelled, and wherever they stand."""
     asked = read("SELECT COUNT(*), count(1), AVG(age) + avg(people.AGE) FROM people HAVING AVG(age) > 3 ORDER BY 2")
-    assert [found.statistic for found in asked.aggregates] == [ir.Statistic.COUNT, ir.Statistic.AVG]
+    assert [found.function for found in asked.aggregates] == [COUNT, AVG]
 
 
 @pytest.mark.parametrize("number", ["0", "3", "1.5", "1e3", "123456789012"])

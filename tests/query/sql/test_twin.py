@@ -16,6 +16,7 @@ import pytest
 
 from discreet.gateway.answers import evaluate
 from discreet.query import ir
+from discreet.query.aggregates import UNITS
 from discreet.query.sql import question
 from discreet.tables import Kind, Table
 from support.asked import FOLDER, PEOPLE, TABLES, VISITS, pairs
@@ -101,7 +102,7 @@ def plain(connection: duckdb.DuckDBPyConnection, asked: ir.Question) -> list[tup
 
 def statistic(aggregate: ir.Aggregate, rows: Any, table: Table) -> Any:
     """One aggregate, exactly."""
-    if aggregate.statistic is ir.Statistic.UNITS:
+    if aggregate.function is UNITS:
         return rows[table.unit.column].nunique()
     if aggregate.argument is None:
         return rows.count()
@@ -110,8 +111,8 @@ def statistic(aggregate: ir.Aggregate, rows: Any, table: Table) -> Any:
         argument = ibis.cases((rows[table.columns[0].name].isnull(), argument), else_=argument)
     if aggregate.argument.type.kind is Kind.INTEGER:
         argument = argument.cast("decimal(38, 0)")
-    how = "pop" if aggregate.statistic in {ir.Statistic.VAR_POP, ir.Statistic.STDDEV_POP} else "sample"
-    name = aggregate.statistic.partition("_")[0]
+    how = "pop" if aggregate.function.name.endswith("pop") else "sample"
+    name = aggregate.function.name.partition("_")[0]
     spread = {"var": "var", "stddev": "std"}
     if name in spread:
         return getattr(argument.cast("float64"), spread[name])(how=how)

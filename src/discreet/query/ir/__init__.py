@@ -9,6 +9,7 @@ intervals of numbers. `functions` is the whole language: what it doesn't list is
 Engines know this room and nothing else of `query`; nothing here can reach a row.
 """
 
+from discreet.query.ir.aggregates import Aggregate, AggregateFunction
 from discreet.query.ir.conditions import (
     column_type,
     contradiction,
@@ -71,15 +72,12 @@ from discreet.query.ir.functions.arithmetic import MOST_DIGITS, is_exact
 from discreet.query.ir.functions.text import BYTES_OF_CHARACTER
 from discreet.query.ir.joins import Name, equal_columns, is_unique, joined_on, makes_pairs, name_of
 from discreet.query.ir.questions import (
-    COUNTS,
     MARK,
     MOST_GROUPING_SETS,
-    Aggregate,
     Order,
     Output,
     Places,
     Question,
-    Statistic,
     canonical,
     computed_in,
     grouping,
@@ -114,7 +112,6 @@ from discreet.query.ir.relations import (
 __all__ = [
     "BYTES_OF_CHARACTER",
     "CALL",
-    "COUNTS",
     "EXACT",
     "FUNCTIONS",
     "MARK",
@@ -123,6 +120,7 @@ __all__ = [
     "MOST_PAIRS",
     "MOST_VALUES",
     "Aggregate",
+    "AggregateFunction",
     "Call",
     "Column",
     "Distinct",
@@ -150,7 +148,6 @@ __all__ = [
     "Scan",
     "Side",
     "Sorting",
-    "Statistic",
     "Sum",
     "Summarized",
     "Summary",

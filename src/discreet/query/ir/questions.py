@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
 from typing import TypeAlias
 
+from discreet.query.ir.aggregates import Aggregate
 from discreet.query.ir.expressions import (
     Call,
     Column,
@@ -49,59 +49,6 @@ from discreet.query.ir.relations import (
     sources,
 )
 from discreet.tables import Kind
-
-
-class Statistic(StrEnum):
-    """What an analyst may aggregate."""
-
-    COUNT = "count"
-    """COUNT(*) when it has no argument, COUNT(x) when it has one."""
-    UNITS = "units"
-    """COUNT(DISTINCT unit), of the rows at hand."""
-    SUM = "sum"
-    AVG = "avg"
-    VAR_POP = "var_pop"
-    VAR_SAMP = "var_samp"
-    STDDEV_POP = "stddev_pop"
-    STDDEV_SAMP = "stddev_samp"
-    DISTINCT = "distinct"
-    """COUNT(DISTINCT x) of anything but the unit."""
-    QUANTILE = "quantile"
-    """The least value with at least `fraction` of the rows at or below it; MEDIAN, MIN and MAX too."""
-    MODE = "mode"
-    """The most frequent value; with `most`, a list of the most frequent ones."""
-    COVAR_POP = "covar_pop"
-    COVAR_SAMP = "covar_samp"
-    CORR = "corr"
-
-
-COUNTS = frozenset({Statistic.COUNT, Statistic.UNITS, Statistic.DISTINCT})
-"""Those that count, and so are never NULL."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aggregate:
-    """One aggregate of a question.
-
-    Args:
-        name: how outputs refer to it, as `Released(name, …)`; unique within the question.
-        statistic: which one.
-        argument: of number kind for all but COUNT, UNITS, DISTINCT and MODE; None for COUNT(*) and UNITS.
-        other: the second argument of COVAR and CORR.
-        fraction: of a QUANTILE, from 0 to 1: 1/2 for MEDIAN, 0 for MIN, 1 for MAX.
-        most: of a MODE that gives a list: how many values at the most.
-    """
-
-    name: str
-    statistic: Statistic
-    argument: Expr | None
-    other: Expr | None = None
-    fraction: Fraction | None = None
-    most: int | None = None
-
-    def __str__(self) -> str:
-        args = ["*" if self.argument is None else self.argument, self.other, self.fraction, self.most]
-        return f"{self.statistic}({', '.join(str(arg) for arg in args if arg is not None)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

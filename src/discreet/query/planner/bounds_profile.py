@@ -20,6 +20,7 @@ from math import ceil, floor
 from discreet.errors import InvalidArgument, UnknownColumn
 from discreet.privacy import Bounds
 from discreet.query import ir
+from discreet.query.aggregates import COUNT
 from discreet.query.estimates import Noise, can_be_summed
 from discreet.query.ir import call, column_type, literal
 from discreet.results import Moved
@@ -172,7 +173,7 @@ def classes(source: ir.Relation, conditions: Sequence[ir.Expr], text: str, diale
         Kind.INTEGER, Fraction(0), Fraction(len(conditions)), nullable=False, values=tuple(range(len(conditions) + 1))
     )
     key = ir.Call(numbered.function, numbered.args, listed) if isinstance(numbered, ir.Call) else numbered
-    counted = ir.Aggregate(name="units", statistic=ir.Statistic.COUNT, argument=None)
+    counted = ir.Aggregate(name="units", function=COUNT, argument=None)
     return ir.Question(
         text=text,
         dialect=dialect,
@@ -201,19 +202,6 @@ def _common(name: str, declared: Bounds | None, wanted: Bounds) -> Bounds:
 
 CLASSES = 5
 """No value; all within the bounds; some beyond, by up to a tenth of their width; by up to their width; by more."""
-
-_STATISTICS = {
-    ir.Statistic.SUM,
-    ir.Statistic.AVG,
-    ir.Statistic.VAR_POP,
-    ir.Statistic.VAR_SAMP,
-    ir.Statistic.STDDEV_POP,
-    ir.Statistic.STDDEV_SAMP,
-    ir.Statistic.COVAR_POP,
-    ir.Statistic.COVAR_SAMP,
-    ir.Statistic.CORR,
-}
-"""What a moved value biases by as much as it is moved. Quantiles and counts mind little."""
 
 _MOVED_ALIAS = "\x00moved"
 """No question can spell it."""
@@ -355,7 +343,7 @@ def _origins(question: ir.Question) -> Iterator[ir.Column]:
     waiting = [
         column
         for aggregate in question.aggregates
-        if aggregate.statistic in _STATISTICS
+        if aggregate.function.adds_up
         for argument in (aggregate.argument, aggregate.other)
         if argument is not None
         for column in ir.columns_in(argument)

@@ -37,6 +37,7 @@ from discreet.errors import DeltaRequired, Hint, TooManyGroups, Unsupported
 from discreet.mechanisms import Threshold
 from discreet.privacy import KeyValue, Limits
 from discreet.query import ir
+from discreet.query.aggregates import UNITS
 from discreet.query.ir import MOST_VALUES, column_type, declared_limits, has_one_row, public_values
 from discreet.query.planner.request import Draft, Together
 from discreet.tables import Kind
@@ -139,7 +140,7 @@ def _limits(draft: Draft) -> Limits:
     source = draft.question.source
     if isinstance(own, Limits) and not has_one_row(source):
         return own
-    is_once = not draft.keys and all(each.statistic is ir.Statistic.UNITS for each in draft.question.aggregates)
+    is_once = not draft.keys and all(each.function is UNITS for each in draft.question.aggregates)
     return declared_limits(source, Limits(rows=1) if is_once else _YET_TO_CHOOSE if own == "auto" else None)
 
 
@@ -152,7 +153,7 @@ def _keeps_groups(draft: Draft, declared: Limits) -> bool:
 
 def _counts_units(draft: Draft) -> bool:
     """Whether units are asked for."""
-    return any(aggregate.statistic is ir.Statistic.UNITS for aggregate in draft.question.aggregates)
+    return any(aggregate.function is UNITS for aggregate in draft.question.aggregates)
 
 
 def _in_all(draft: Draft, declared: Limits) -> int:

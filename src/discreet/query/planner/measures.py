@@ -10,25 +10,12 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, prod
 
-from discreet.errors import InvalidArgument, TooManyGroups, UnboundedColumn, Unsupported, unforeseen
+from discreet.errors import InvalidArgument, TooManyGroups, Unsupported
 from discreet.privacy import KeyValue
 from discreet.query import ir
-from discreet.query.estimates import (
-    Association,
-    Estimator,
-    Grid,
-    Interval,
-    Mean,
-    ModeEstimator,
-    OfNoRows,
-    Pick,
-    QuantileEstimator,
-    Spread,
-    Sums,
-    Total,
-    grid_of,
-)
-from discreet.query.ir import Trial, call, is_always_null, is_always_zero, literal
+from discreet.query.aggregates import Measures, range_of
+from discreet.query.estimates import Estimator, Grid, OfNoRows, Pick, grid_of
+from discreet.query.ir import Trial, is_always_null, literal
 from discreet.query.planner.request import Draft
 from discreet.tables import Kind
 
@@ -48,19 +35,8 @@ _COARSEST = 62
 _NOISE_BITS = 56
 """Steps per noise scale stay below 2⁵⁶, within what the samplers do exactly in 64 bits."""
 
-_SMALLEST = Fraction(1, 2**400)
-"""The least width of a range of which squares are taken."""
-
 _STEPS = 2_000
 """For each argument by itself, so that it doesn't matter beside which others it stands: about a millisecond."""
-
-_WIDE = 64
-"""In ranges so wide whole numbers are added up as such, about a middle that is rounded down: errors grow by one part in
-64 at the most. In narrower ones they are put on the grid of real numbers: of a sum that only an average is made of,
-nobody needs that it be whole, and noise in whole steps would reach half a step farther than need be."""
-
-_EXACT = 2**52
-"""Below, halves of whole numbers are floats."""
 
 MOST_CHOICES = 100_000
 """Quantiles and modes, over all public groups."""
@@ -190,20 +166,6 @@ class MeasureCollector:
         return measure.name
 
 
-def range_of(value: ir.Expr) -> tuple[Fraction, Fraction]:
-    """The range of a value that is to be added up.
-
-    Raises:
-        UnboundedColumn: an end isn't known.
-    """
-    if value.type.lo is None or value.type.hi is None:
-        raise UnboundedColumn(
-            "a sum needs bounds on what one row can add",
-            hint="declare bounds for the column, or clamp in the question: GREATEST(LEAST(x, 100), 0)",
-        )
-    return value.type.lo, value.type.hi
-
-
 def _exponent(size: Fraction) -> int:
     """The least e with size ≤ 2^e; 0 for size 0."""
     if size <= 0:
@@ -230,9 +192,7 @@ def measures(draft: Draft) -> Draft:
     if draft.without_rows:
         return replace(
             draft,
-            estimators=tuple(
-                (one.name, OfNoRows(is_count=one.statistic in ir.COUNTS)) for one in draft.question.aggregates
-            ),
+            estimators=tuple((one.name, OfNoRows(is_count=one.function.is_count)) for one in draft.question.aggregates),
         )
     collector = MeasureCollector(draft)
     found = {aggregate.name: _estimator(aggregate, collector) for aggregate in draft.question.aggregates}
@@ -274,187 +234,12 @@ def _check_choices(draft: Draft, picks: int) -> None:
         )
 
 
-def _estimator(aggregate: ir.Aggregate, collector: MeasureCollector) -> Estimator:  # noqa: PLR0911 — one for each kind
-    """How one aggregate comes from measures."""
-    statistic, value = aggregate.statistic, aggregate.argument
-    known = _known(aggregate)
-    if known is not None:
-        return known
-    match statistic:
-        case ir.Statistic.UNITS:
-            return Total(measure=collector.units(), whole=True, is_count=True)
-        case ir.Statistic.COUNT:
-            return Total(
-                measure=collector.rows() if value is None else collector.sum(_present(value)), whole=True, is_count=True
-            )
-        case ir.Statistic.DISTINCT:
-            return Total(measure=collector.distinct(_given(value)), whole=True, is_count=True)
-        case ir.Statistic.SUM:
-            total = _given(value)
-            return Total(measure=collector.sum(total), whole=total.type.kind is Kind.INTEGER)
-        case ir.Statistic.QUANTILE | ir.Statistic.MODE:
-            return _choice(aggregate, _given(value), collector)
-        case ir.Statistic.COVAR_POP | ir.Statistic.COVAR_SAMP | ir.Statistic.CORR:
-            return _association(statistic, _given(value), _given(aggregate.other), collector)
-        case ir.Statistic.AVG:
-            return _mean(_given(value), collector)
-        case ir.Statistic.VAR_POP | ir.Statistic.VAR_SAMP | ir.Statistic.STDDEV_POP | ir.Statistic.STDDEV_SAMP:
-            return _spread(statistic, _given(value), collector)
-        case _:
-            raise unforeseen(statistic)
+def _estimator(aggregate: ir.Aggregate, measures: Measures) -> Estimator:
+    """How one aggregate comes from measures, and what it asks of these.
 
-
-def _given(value: ir.Expr | None) -> ir.Expr:
-    """The argument of an aggregate that takes one."""
-    if value is None:
-        raise AssertionError("the binder gives each of these an argument")
-    return value
-
-
-def _known(aggregate: ir.Aggregate) -> OfNoRows | None:
-    """An aggregate of which no row is counted: such as COUNT(*) FILTER (WHERE age > 200), where age ends at 110.
-
-    A sum of nothing but zeros is 0 as well. None for all others.
+    Of one of which no row is counted, nothing is: such as COUNT(*) FILTER (WHERE age > 200), where age ends at 110.
     """
-    statistic, value = aggregate.statistic, aggregate.argument
-    if any(each is not None and is_always_null(each, Trial(_STEPS)) for each in (value, aggregate.other)):
-        return OfNoRows(is_count=statistic in ir.COUNTS)
-    is_zero = value is not None and statistic is ir.Statistic.SUM and is_always_zero(value, Trial(_STEPS))
-    return OfNoRows(is_count=True) if is_zero else None
-
-
-def _choice(aggregate: ir.Aggregate, value: ir.Expr, collector: MeasureCollector) -> Estimator:
-    """Quantiles and modes: bins of a histogram."""
-    if aggregate.fraction is not None:
-        pick, grid = collector.quantile(value, aggregate.fraction)
-        return QuantileEstimator(pick=pick, grid=grid)
-    values, is_list = value.type.values or (), aggregate.most is not None
-    return ModeEstimator(pick=collector.fullest(value, aggregate.most or 1), values=values, is_list=is_list)
-
-
-def _mean(value: ir.Expr, collector: MeasureCollector) -> Mean:
-    """AVG: a count, and a sum about the middle of the bounds."""
-    lo, hi = range_of(value)
-    centre, offset = _centred(value)
-    count, total = collector.sum(_present(value)), collector.sum(offset)
-    return Mean(count=count, total=total, centre=centre, lo=lo, hi=hi)
-
-
-def _spread(statistic: ir.Statistic, value: ir.Expr, collector: MeasureCollector) -> Spread:
-    """VAR and STDDEV: the same, and a sum of squares."""
-    lo, hi = range_of(value)
-    centre, offset = _centred(value)
-    count, total = collector.sum(_present(value)), collector.sum(offset)
-    _check_squares(value)
-    squares = collector.sum(call("multiply", offset, offset))
-    least, is_root = 1 if statistic.endswith("pop") else 2, statistic.startswith("std")
-    return Spread(
-        least_rows=least, is_root=is_root, count=count, total=total, squares=squares, centre=centre, lo=lo, hi=hi
-    )
-
-
-def _association(statistic: ir.Statistic, first: ir.Expr, second: ir.Expr, collector: MeasureCollector) -> Estimator:
-    """COVAR and CORR: sums of products about the middles of the bounds, of the rows that have both values."""
-    for value in (first, second):
-        _check_squares(value)
-    both = _where_present(first, second), _where_present(second, first)
-    if collector.in_parts and _has_width(first) and _has_width(second) and first != second:
-        return _association_in_parts(statistic, (first, second), collector)
-    (x, ends), (y, others) = (_about_middle(value) for value in both)
-    sums = Sums.apart(
-        count=collector.sum(_present(both[0])),
-        first=collector.sum(x),
-        second=collector.sum(y),
-        product=collector.sum(call("multiply", x, y)),
-        squares=tuple(collector.sum(call("multiply", each, each)) for each in (x, y) if statistic is ir.Statistic.CORR),
-    )
-    least, is_correlation = 1 if statistic.endswith("pop") else 2, statistic is ir.Statistic.CORR
-    return Association(least_rows=least, is_correlation=is_correlation, sums=sums, first=ends, second=others)
-
-
-def _association_in_parts(statistic: ir.Statistic, values: Sequence[ir.Expr], collector: MeasureCollector) -> Estimator:
-    """The same from rows that are put into parts, which are equal for CORR(x, y) and COVAR_POP(y, x).
-
-    A product is NULL where one of its factors is, so rows that lack one of the values add nothing.
-    """
-    pair = sorted(values, key=str)
-    one, other = ((hi - lo) / 2 for lo, hi in map(range_of, pair))
-    first, second = map(_bernstein, pair)
-    names = collector.vector([call("multiply", x, y) for x in first for y in second])
-    return Association(
-        least_rows=1 if statistic.endswith("pop") else 2,
-        is_correlation=statistic is ir.Statistic.CORR,
-        sums=Sums.of_parts(names, (float(one), float(other)), squares=statistic is ir.Statistic.CORR),
-        first=Interval(-float(one), float(one)),
-        second=Interval(-float(other), float(other)),
-    )
-
-
-def _bernstein(value: ir.Expr) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
-    """The three Bernstein polynomials of a value on its range; see `estimates.products`.
-
-    Whatever float64 makes of it, where the value lies in its range is a number from 0 to 1: so are they, and they add
-    up to 1 but for roundings of 2⁻⁵³. NULL stays NULL, which LEAST and GREATEST don't promise.
-    """
-    lo, hi = range_of(value)
-    place = call("multiply", call("subtract", value, literal(lo)), literal(1 / (hi - lo)))
-    place = call("greatest", call("least", place, literal(Fraction(1))), literal(Fraction(0)))
-    if value.type.nullable:
-        place = call("if", call("is_null", value), literal(None), place)
-    rest = call("subtract", literal(Fraction(1)), place)
-    both = call("multiply", call("multiply", literal(Fraction(2)), place), rest)
-    return call("multiply", rest, rest), both, call("multiply", place, place)
-
-
-def _has_width(value: ir.Expr) -> bool:
-    """Whether a value's range is more than a point."""
-    lo, hi = range_of(value)
-    return lo < hi
-
-
-def _check_squares(value: ir.Expr) -> None:
-    """Refuse values whose squares are too small for a double.
-
-    Raises:
-        Unsupported: they lie closer together than 2⁻⁴⁰⁰.
-    """
-    lo, hi = range_of(value)
-    if 0 < hi - lo < _SMALLEST:
-        raise Unsupported(
-            "these values lie so close together that their squares can't be told from 0", hint="multiply them first"
-        )
-
-
-def _about_middle(value: ir.Expr) -> tuple[ir.Expr, Interval]:
-    """How far a value lies from the middle of its bounds, and how far it can."""
-    centre, offset = _centred(value)
-    lo, hi = range_of(value)
-    return offset, Interval(float(lo - centre), float(hi - centre))
-
-
-def _centred(value: ir.Expr) -> tuple[Fraction, ir.Expr]:
-    """The middle of a value's bounds, and how far the value lies from it.
-
-    Between whole numbers the middle may be a half: of 0 and 1, all lie 1/2 from it, where 1 lies 1 from 0. So much
-    smaller is the noise that the sum needs, and four times that of the squares. It is exact, for floats and grids have
-    halves. In a wide range half a step more or less is next to nothing, and whole numbers add up faster.
-    """
-    lo, hi = range_of(value)
-    centre = (lo + hi) / 2
-    if value.type.kind is not Kind.INTEGER:
-        return centre, call("subtract", value, literal(centre))
-    if hi - lo < _WIDE and max(abs(lo), abs(hi)) < _EXACT:
-        return centre, call("subtract", call("real", value), literal(centre))
-    return Fraction(floor(centre)), call("subtract", value, literal(floor(centre)))
-
-
-def _where_present(value: ir.Expr, other: ir.Expr) -> ir.Expr:
-    """The value, NULL where the other one is."""
-    if value == other or not other.type.nullable:
-        return value
-    return call("if", call("is_null", other), literal(None), value)
-
-
-def _present(value: ir.Expr) -> ir.Expr:
-    """1 where the value isn't NULL, NULL where it is."""
-    return literal(1) if not value.type.nullable else call("if", call("is_null", value), literal(None), literal(1))
+    if any(each is not None and is_always_null(each, Trial(_STEPS)) for each in (aggregate.argument, aggregate.other)):
+        return OfNoRows(is_count=aggregate.function.is_count)
+    found: Estimator = aggregate.function.estimator(aggregate, measures)
+    return found

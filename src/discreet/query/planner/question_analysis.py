@@ -21,6 +21,7 @@ from math import prod
 
 from discreet.printable import is_as_shown
 from discreet.query import ir
+from discreet.query.aggregates import AVG, COUNT, SUM
 from discreet.query.ir import (
     Trial,
     call,
@@ -43,7 +44,7 @@ from discreet.tables import Kind
 _AVERAGE = ir.Type(Kind.REAL, Fraction(-(2**200)), Fraction(2**200), nullable=True)
 """NULL where a noisy count leaves nothing to divide by."""
 
-_PARTS = (ir.Statistic.SUM, ir.Statistic.COUNT)
+_PARTS = (SUM, COUNT)
 """What an average is the ratio of."""
 
 _MOST = 10
@@ -83,7 +84,7 @@ def with_averages(question: ir.Question) -> ir.Question:
     """The question with AVG in the place of ratios that mean it."""
     aggregates = {aggregate.name: aggregate for aggregate in question.aggregates}
     used_elsewhere = {name for expr in computed_in(question) for name in _names_outside(expr, aggregates)}
-    averages = {one.argument: one for one in question.aggregates if one.statistic is ir.Statistic.AVG}
+    averages = {one.argument: one for one in question.aggregates if one.function is AVG}
 
     def average(expr: ir.Expr) -> ir.Expr | None:
         ratio = _ratio(expr, aggregates)
@@ -91,7 +92,7 @@ def with_averages(question: ir.Question) -> ir.Question:
             return None
         if ratio.of not in averages:
             name = _unused(f"average of {ratio.total}", [*aggregates, *(each.name for each in averages.values())])
-            averages[ratio.of] = ir.Aggregate(name=name, statistic=ir.Statistic.AVG, argument=ratio.of)
+            averages[ratio.of] = ir.Aggregate(name=name, function=AVG, argument=ratio.of)
         released = ir.Released(averages[ratio.of].name, _AVERAGE)
         return released if ratio.factor == 1 else call("multiply", released, literal(ratio.factor))
 
@@ -140,9 +141,9 @@ def _ratio(expr: ir.Expr, aggregates: dict[str, ir.Aggregate]) -> _Ratio | None:
 
 def _averaged(summed: ir.Aggregate, counted: ir.Aggregate) -> ir.Expr | None:
     """What the ratio of two aggregates is the average of; None if it isn't known to be one."""
-    if summed.statistic is counted.statistic is ir.Statistic.COUNT:
+    if summed.function is counted.function is COUNT:
         return _indicator(summed.argument, counted.argument)
-    if (summed.statistic, counted.statistic) != _PARTS:
+    if (summed.function, counted.function) != _PARTS:
         return None
     value = summed.argument
     if value is None or is_always_zero(value, Trial()):

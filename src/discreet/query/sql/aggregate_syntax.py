@@ -10,10 +10,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
+from discreet.query.aggregates import DISTINCT, QUANTILE, SPELLINGS, Form, Spelling
 from discreet.query.sql.refusals import refusal, unknown_part
 
 if TYPE_CHECKING:
@@ -40,22 +42,20 @@ class AggregateCall:
     """What an aggregate's syntax asks for, not yet bound.
 
     Args:
-        statistic: which one.
+        function: which one.
         of: its argument; None if it has none.
         other: the second argument of COVAR and CORR.
         fraction: of a quantile.
         most: how many values a list of the most frequent ones has.
         conditions: which rows count: those for which all of them are true.
-        distinct: whether equal values count once.
     """
 
-    statistic: ir.Statistic
+    function: ir.AggregateFunction
     of: Node | None
     other: Node | None = None
     fraction: Fraction | None = None
     most: int | None = None
     conditions: tuple[Node, ...] = ()
-    distinct: bool = False
 
 
 def aggregate_call(node: Node) -> AggregateCall:
@@ -79,7 +79,7 @@ def is_aggregate_call(node: Node) -> bool:
     """Whether a node is an aggregate that is offered in some form."""
     name = type(node).__name__
     if name == "Anonymous":
-        return node.name.casefold() in _ANONYMOUS
+        return node.name.casefold() in SPELLINGS
     if name == "Bracket":
         return type(node.this).__name__ == "ApproxQuantiles"
     if name in {"Filter", "WithinGroup"}:
@@ -92,96 +92,94 @@ def is_margin(node: exp.Expression) -> bool:
     return type(node).__name__ == "Anonymous" and node.name.casefold() in MARGINS
 
 
-def _of_one(statistic: ir.Statistic) -> Callable[[Node], AggregateCall]:
-    """An aggregate of one argument."""
-
-    def call(node: Node) -> AggregateCall:
-        _check_parts(node, "this")
-        of = node.args.get("this")
-        if type(of).__name__ == "Distinct":
-            raise Unsupported(
-                f"{str(statistic).upper()}(DISTINCT …) isn't offered: equal values of different units would count once",
-                hint=f"{str(statistic).upper()} takes all rows; COUNT(DISTINCT x) counts values",
-            )
-        return AggregateCall(statistic=statistic, of=of)
-
-    return call
+def _one(spelling: Spelling, node: Node) -> AggregateCall:
+    _check_parts(node, "this")
+    of, label = node.args.get("this"), spelling.function.name.upper()
+    if type(of).__name__ == "Distinct" and spelling.function.adds_up:
+        raise Unsupported(
+            f"{label}(DISTINCT …) isn't offered: equal values of different units would count once",
+            hint=f"{label} takes all rows; COUNT(DISTINCT x) counts values",
+        )
+    return AggregateCall(function=spelling.function, of=of, fraction=spelling.fraction)
 
 
-def _count(node: Node) -> AggregateCall:
-    """COUNT(*), COUNT(x) and COUNT(DISTINCT x)."""
+def _rows(spelling: Spelling, node: Node) -> AggregateCall:
     _check_parts(node, "this", "big_int")
     of = node.args.get("this")
     kind = type(of).__name__
     if of is None or (kind == "Star" and not any(of.args.values())):
-        return AggregateCall(statistic=ir.Statistic.COUNT, of=None)
+        return AggregateCall(function=spelling.function, of=None)
     if kind != "Distinct":
-        return AggregateCall(statistic=ir.Statistic.COUNT, of=of)
+        return AggregateCall(function=spelling.function, of=of)
     if len(of.expressions) != 1 or of.args.get("on") or type(of.expressions[0]).__name__ == "Tuple":
         raise Unsupported(
             "COUNT(DISTINCT …) takes one value",
             hint="join several into one text: COUNT(DISTINCT a || '/' || b)",
         )
-    return AggregateCall(statistic=ir.Statistic.COUNT, of=of.expressions[0], distinct=True)
+    return AggregateCall(function=DISTINCT, of=of.expressions[0])
 
 
-def _of_two(statistic: ir.Statistic) -> Callable[[Node], AggregateCall]:
-    """An aggregate of two arguments."""
-
-    def call(node: Node) -> AggregateCall:
-        _check_parts(node, "this", "expression", *_switches(node, "null_on_zero_variance"))
-        return AggregateCall(statistic=statistic, of=node.args.get("this"), other=node.args.get("expression"))
-
-    return call
+def _two(spelling: Spelling, node: Node) -> AggregateCall:
+    _check_parts(node, "this", "expression", *_switches(node, "null_on_zero_variance"))
+    return AggregateCall(function=spelling.function, of=node.args.get("this"), other=node.args.get("expression"))
 
 
-def _count_if(node: Node) -> AggregateCall:
-    """COUNT_IF(condition): the rows for which it is true."""
+def _condition(spelling: Spelling, node: Node) -> AggregateCall:
     _check_parts(node, "this", "big_int", "zero_on_all_null")
-    return AggregateCall(statistic=ir.Statistic.COUNT, of=None, conditions=(node.this,))
+    return AggregateCall(function=spelling.function, of=None, conditions=(node.this,))
 
 
-def _approximately_distinct(node: Node) -> AggregateCall:
-    """APPROX_COUNT_DISTINCT(x): no less exact here than COUNT(DISTINCT x)."""
+def _extreme(spelling: Spelling, node: Node) -> AggregateCall:
+    if node.args.get("count") or node.expressions:
+        raise TypeMismatch("MIN and MAX take one argument", hint="a list of extremes isn't offered")
     _check_parts(node, "this")
-    return AggregateCall(statistic=ir.Statistic.COUNT, of=node.this, distinct=True)
+    of = node.this
+    if type(of).__name__ == "Distinct" and len(of.expressions) == 1 and not of.args.get("on"):
+        of = of.expressions[0]
+    return AggregateCall(function=spelling.function, of=of, fraction=spelling.fraction)
 
 
-def _extreme(fraction: int) -> Callable[[Node], AggregateCall]:
-    """MIN and MAX; DISTINCT changes nothing in them."""
-
-    def call(node: Node) -> AggregateCall:
-        if node.args.get("count") or node.expressions:
-            raise TypeMismatch("MIN and MAX take one argument", hint="a list of extremes isn't offered")
-        _check_parts(node, "this")
-        of = node.this
-        if type(of).__name__ == "Distinct" and len(of.expressions) == 1 and not of.args.get("on"):
-            of = of.expressions[0]
-        return AggregateCall(statistic=ir.Statistic.QUANTILE, of=of, fraction=Fraction(fraction))
-
-    return call
+def _with_fraction(spelling: Spelling, node: Node) -> AggregateCall:
+    _check_parts(node, "this", "quantile")
+    return AggregateCall(function=spelling.function, of=node.this, fraction=_fraction(node.args.get("quantile")))
 
 
-def _median(node: Node) -> AggregateCall:
-    """MEDIAN(x)."""
-    _check_parts(node, "this")
-    return AggregateCall(statistic=ir.Statistic.QUANTILE, of=node.this, fraction=Fraction(1, 2))
+def _within(spelling: Spelling, node: Node) -> AggregateCall:
+    _check_parts(node, "this", "expression")
+    fraction = node.args.get("expression")
+    if fraction is None:
+        raise TypeMismatch(
+            "this takes its values from ORDER BY",
+            hint="PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x), or QUANTILE_CONT(x, 0.5)",
+        )
+    return AggregateCall(function=spelling.function, of=node.this, fraction=_fraction(fraction))
 
 
-def _quantile(part: str) -> Callable[[Node], AggregateCall]:
-    """QUANTILE_CONT(x, q) and its like; `part` is what the parser calls the second argument."""
+def _mode(spelling: Spelling, node: Node) -> AggregateCall:
+    _check_parts(node, "this", *_switches(node, "deterministic"))
+    if node.args.get("this") is None:
+        raise TypeMismatch("MODE takes an argument")
+    return AggregateCall(function=spelling.function, of=node.this)
 
-    def call(node: Node) -> AggregateCall:
-        _check_parts(node, "this", part)
-        fraction = node.args.get(part)
-        if fraction is None and type(node).__name__.startswith("Percentile"):
-            raise TypeMismatch(
-                "this takes its values from ORDER BY",
-                hint="PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x), or QUANTILE_CONT(x, 0.5)",
-            )
-        return AggregateCall(statistic=ir.Statistic.QUANTILE, of=node.this, fraction=_fraction(fraction))
 
-    return call
+def _list(spelling: Spelling, node: Node) -> AggregateCall:
+    _check_parts(node, "this", "expression")
+    number = node.args.get("expression")
+    most = 1 if number is None else _whole(number, 1, MOST_LISTED, "the number of values")
+    return AggregateCall(function=spelling.function, of=node.this, most=most)
+
+
+_FORMS: Mapping[Form, Callable[[Spelling, Node], AggregateCall]] = {
+    Form.ROWS: _rows,
+    Form.CONDITION: _condition,
+    Form.ONE: _one,
+    Form.TWO: _two,
+    Form.EXTREME: _extreme,
+    Form.FRACTION: _with_fraction,
+    Form.WITHIN: _within,
+    Form.MODE: _mode,
+    Form.LIST: _list,
+}
 
 
 def _within_group(node: Node) -> AggregateCall:
@@ -191,15 +189,16 @@ def _within_group(node: Node) -> AggregateCall:
     if type(order).__name__ != "Order" or len(order.expressions) != 1 or order.args.get("this"):
         raise Unsupported("WITHIN GROUP takes one value to order by")
     term = order.expressions[0]
-    match type(inner).__name__:
-        case "Mode":
+    spelling = SPELLINGS.get(type(inner).__name__)
+    match spelling:
+        case Spelling(form=Form.MODE):
             _check_parts(inner)
-            return AggregateCall(statistic=ir.Statistic.MODE, of=term.this)
-        case "PercentileCont" | "PercentileDisc":
+            return AggregateCall(function=spelling.function, of=term.this)
+        case Spelling(form=Form.WITHIN):
             _check_parts(inner, "this")
             fraction = _fraction(inner.args.get("this"))
             fraction = 1 - fraction if term.args.get("desc") else fraction
-            return AggregateCall(statistic=ir.Statistic.QUANTILE, of=term.this, fraction=fraction)
+            return AggregateCall(function=spelling.function, of=term.this, fraction=fraction)
         case _:
             raise refusal(node)
 
@@ -220,7 +219,7 @@ def _one_of_quantiles(node: Node) -> AggregateCall:
     step = _whole(number, 0, MOST_LISTED + 1, "OFFSET") - offset
     if not 0 <= step <= steps:
         raise Unsupported(f"OFFSET goes from 0 to {steps} here")
-    return AggregateCall(statistic=ir.Statistic.QUANTILE, of=quantiles.this, fraction=Fraction(step, steps))
+    return AggregateCall(function=QUANTILE, of=quantiles.this, fraction=Fraction(step, steps))
 
 
 def _quantiles(_node: Node) -> AggregateCall:
@@ -229,22 +228,6 @@ def _quantiles(_node: Node) -> AggregateCall:
         "APPROX_QUANTILES gives a list, and each of its items has a cost",
         hint="ask for one: APPROX_QUANTILES(x, 4)[OFFSET(1)]",
     )
-
-
-def _mode(node: Node) -> AggregateCall:
-    """MODE(x)."""
-    _check_parts(node, "this", *_switches(node, "deterministic"))
-    if node.args.get("this") is None:
-        raise TypeMismatch("MODE takes an argument")
-    return AggregateCall(statistic=ir.Statistic.MODE, of=node.this)
-
-
-def _most_frequent(node: Node) -> AggregateCall:
-    """APPROX_TOP_COUNT(x, k) and APPROX_TOP_K(x, k)."""
-    _check_parts(node, "this", "expression")
-    number = node.args.get("expression")
-    most = 1 if number is None else _whole(number, 1, MOST_LISTED, "the number of values")
-    return AggregateCall(statistic=ir.Statistic.MODE, of=node.this, most=most)
 
 
 def _filtered(node: Node) -> AggregateCall:
@@ -260,21 +243,24 @@ def _filtered(node: Node) -> AggregateCall:
 
 def _anonymous(node: Node) -> AggregateCall:
     """Aggregates that the parser of some dialect has no class for."""
-    name, args = node.name.casefold(), node.expressions
-    if name not in _ANONYMOUS:
+    spelling, args = SPELLINGS.get(node.name.casefold()), node.expressions
+    if spelling is None:
         raise refusal(node)
-    statistic, takes = _ANONYMOUS[name]
+    takes = 2 if spelling.form in {Form.TWO, Form.FRACTION, Form.LIST} else 1
     if len(args) != takes:
         raise TypeMismatch(f"{node.name.upper()} takes {'one argument' if takes == 1 else f'{takes} arguments'}")
-    match statistic:
-        case ir.Statistic.QUANTILE:
-            fraction = Fraction(1, 2) if takes == 1 else _fraction(args[1])
-            return AggregateCall(statistic=statistic, of=args[0], fraction=fraction)
-        case ir.Statistic.MODE:
-            most = _whole(args[1], 1, MOST_LISTED, "the number of values")
-            return AggregateCall(statistic=statistic, of=args[0], most=most)
+    wanted = AggregateCall(function=spelling.function, of=args[0], fraction=spelling.fraction)
+    match spelling.form:
+        case Form.ONE | Form.EXTREME:
+            return wanted
+        case Form.TWO:
+            return replace(wanted, other=args[1])
+        case Form.FRACTION:
+            return replace(wanted, fraction=_fraction(args[1]))
+        case Form.LIST:
+            return replace(wanted, most=_whole(args[1], 1, MOST_LISTED, "the number of values"))
         case _:
-            return AggregateCall(statistic=statistic, of=args[0])
+            raise refusal(node)
 
 
 def _switches(node: Node, *names: str) -> list[str]:
@@ -309,41 +295,12 @@ def _whole(node: Any, least: int, most: int, label: str) -> int:  # noqa: ANN401
     return int(text)
 
 
-_ANONYMOUS: Mapping[str, tuple[ir.Statistic, int]] = {
-    "mean": (ir.Statistic.AVG, 1),
-    "approx_median": (ir.Statistic.QUANTILE, 1),
-    **dict.fromkeys(("quantile_cont", "quantile_disc", "percentile", "percentile_approx"), (ir.Statistic.QUANTILE, 2)),
-    "approx_top_count": (ir.Statistic.MODE, 2),
-}
-"""The statistic, and the number of arguments."""
-
 AGGREGATE_SYNTAX: Mapping[str, Callable[[Any], AggregateCall]] = {
+    **{name: partial(_FORMS[each.form], each) for name, each in SPELLINGS.items() if not name.islower()},
     "Anonymous": _anonymous,
-    "Count": _count,
-    "CountIf": _count_if,
-    "ApproxDistinct": _approximately_distinct,
-    "Sum": _of_one(ir.Statistic.SUM),
-    "Avg": _of_one(ir.Statistic.AVG),
-    "VariancePop": _of_one(ir.Statistic.VAR_POP),
-    "Variance": _of_one(ir.Statistic.VAR_SAMP),
-    "StddevPop": _of_one(ir.Statistic.STDDEV_POP),
-    "Stddev": _of_one(ir.Statistic.STDDEV_SAMP),
-    "StddevSamp": _of_one(ir.Statistic.STDDEV_SAMP),
-    "CovarPop": _of_two(ir.Statistic.COVAR_POP),
-    "CovarSamp": _of_two(ir.Statistic.COVAR_SAMP),
-    "Corr": _of_two(ir.Statistic.CORR),
-    "Min": _extreme(0),
-    "Max": _extreme(1),
-    "Median": _median,
-    "Quantile": _quantile("quantile"),
-    "ApproxQuantile": _quantile("quantile"),
-    "PercentileCont": _quantile("expression"),
-    "PercentileDisc": _quantile("expression"),
     "WithinGroup": _within_group,
     "ApproxQuantiles": _quantiles,
     "Bracket": _one_of_quantiles,
-    "Mode": _mode,
-    "ApproxTopK": _most_frequent,
     "Filter": _filtered,
 }
 """By the name of sqlglot's class."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from discreet.errors import QueryError, TypeMismatch, UnboundedColumn, UngroupedColumn, Unsupported, unforeseen
+from discreet.errors import QueryError, TypeMismatch, UngroupedColumn, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
-from discreet.query.ir import call, cast, grouping, is_null, listed, literal, unbounded
+from discreet.query.aggregates import COUNT, DISTINCT, UNITS
+from discreet.query.ir import call, grouping, literal
 from discreet.query.sql.aggregate_syntax import AggregateCall, aggregate_call, is_aggregate, is_margin
 from discreet.query.sql.margins import margin
 from discreet.query.sql.names import Names
@@ -24,7 +24,6 @@ from discreet.query.sql.refusals import refusal, said, unknown_part
 from discreet.query.sql.scalar_syntax import SCALAR_SYNTAX
 from discreet.query.sql.scopes import Scope, is_unit
 from discreet.query.sql.truths import as_condition
-from discreet.tables import Kind
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -288,14 +287,6 @@ class AnswerBinder(RowBinder):
 # ── Aggregates ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-_WHOLE = ir.Type(Kind.INTEGER, Fraction(-(2**52)), Fraction(2**52), nullable=False)
-_REAL = ir.Type(Kind.REAL, Fraction(-(2**200)), Fraction(2**200), nullable=False)
-_MAYBE = ir.Type(Kind.REAL, Fraction(-(2**200)), Fraction(2**200), nullable=True)
-"""Averages and spreads are NULL where a noisy count leaves nothing to divide by."""
-
-_CORRELATION = ir.Type(Kind.REAL, Fraction(-1), Fraction(1), nullable=True)
-
-
 class Aggregates:
     """The aggregates of one question, in order of first appearance."""
 
@@ -333,35 +324,26 @@ class Aggregates:
         if found is None:
             name = self._names.take(self._called.get(id(node)) or str(aggregate))
             found = self._found[aggregate] = replace(aggregate, name=name)
-        return ir.Released(found.name, _released_type(found))
+        return ir.Released(found.name, found.function.result(found))
 
     def _bound(self, wanted: AggregateCall) -> ir.Aggregate:
         """The aggregate, without a name yet."""
-        statistic = wanted.statistic
-        label = str(statistic).upper()
-        match statistic:
-            case ir.Statistic.COUNT:
-                return self._distinct(wanted) if wanted.distinct else self._counted(wanted)
-            case ir.Statistic.QUANTILE:
-                return _aggregate(statistic, self._ordered(wanted), fraction=wanted.fraction)
-            case ir.Statistic.MODE:
-                return _aggregate(statistic, self._listed(wanted), most=wanted.most)
-            case ir.Statistic.COVAR_POP | ir.Statistic.COVAR_SAMP | ir.Statistic.CORR:
-                other = _number(label, self._rows(wanted.other))
-                return _aggregate(statistic, _number(label, self._argument(wanted)), other=other)
-            case (
-                ir.Statistic.SUM
-                | ir.Statistic.AVG
-                | ir.Statistic.VAR_POP
-                | ir.Statistic.VAR_SAMP
-                | ir.Statistic.STDDEV_POP
-                | ir.Statistic.STDDEV_SAMP
-            ):
-                return _aggregate(statistic, _number(label, self._argument(wanted)))
-            case ir.Statistic.UNITS | ir.Statistic.DISTINCT:
-                raise AssertionError("COUNT(DISTINCT …) is how these are asked for")
-            case _:
-                raise unforeseen(statistic)
+        function, label = wanted.function, wanted.function.name.upper()
+        if function is COUNT and wanted.of is None and not wanted.conditions:
+            return ir.Aggregate(name="", function=COUNT, argument=None)
+        take, *more = function.takes
+        other = more[0](label, self._rows(wanted.other)) if more else None
+        argument = self._argument(wanted)
+        if function is DISTINCT and is_unit(argument, self._scope.facts, self._unit):
+            return ir.Aggregate(name="", function=UNITS, argument=None)
+        return ir.Aggregate(
+            name="",
+            function=function,
+            argument=take(label, argument),
+            other=other,
+            fraction=wanted.fraction,
+            most=wanted.most,
+        )
 
     def _argument(self, wanted: AggregateCall) -> ir.Expr:
         """The argument; NULL, which aggregates pass over, in rows that FILTER leaves out."""
@@ -370,122 +352,3 @@ class Aggregates:
             kept = as_condition("FILTER", condition, self._rows(condition))
             argument = call("if", kept, argument, literal(None))
         return argument
-
-    def _counted(self, wanted: AggregateCall) -> ir.Aggregate:
-        """COUNT of rows, or of rows where something isn't NULL."""
-        if wanted.of is None and not wanted.conditions:
-            return _aggregate(ir.Statistic.COUNT, None)
-        argument = self._argument(wanted)
-        is_row = isinstance(argument, ir.Literal) and not is_null(argument)
-        return _aggregate(ir.Statistic.COUNT, None if is_row else argument)
-
-    def _distinct(self, wanted: AggregateCall) -> ir.Aggregate:
-        """COUNT(DISTINCT …): of units, if it is their id; of the different values of anything else."""
-        argument = self._argument(wanted)
-        if is_unit(argument, self._scope.facts, self._unit):
-            return _aggregate(ir.Statistic.UNITS, None)
-        if argument.type.kind is Kind.REAL:
-            raise TypeMismatch(
-                "real numbers can't be told apart exactly, so different ones aren't counted",
-                hint="round to whole steps first: COUNT(DISTINCT FLOOR(x))",
-            )
-        return _aggregate(ir.Statistic.DISTINCT, _varying(argument))
-
-    def _ordered(self, wanted: AggregateCall) -> ir.Expr:
-        """What quantiles are of: numbers or times, with known ends."""
-        argument = self._argument(wanted)
-        if argument.type.kind is Kind.BOOLEAN:
-            argument = cast(argument, Kind.INTEGER)
-        if is_null(argument):
-            return _no_number()
-        if not (argument.type.kind.is_number or argument.type.kind.is_time):
-            raise TypeMismatch(
-                f"quantiles, MIN and MAX are of numbers and dates, not {argument.type.kind}",
-                hint="GROUP BY counts the rows of each value; MODE gives the most frequent one",
-            )
-        if not argument.type.is_bounded and argument.type.kind.is_time:
-            raise UnboundedColumn(
-                f"nothing bounds these {argument.type.kind}s, so there is no list of values to choose a quantile from",
-                hint="declare bounds for the column, or clamp it in the question: "
-                "GREATEST(LEAST(x, DATE '2024-12-31'), DATE '2000-01-01')",
-            )
-        if not argument.type.is_bounded:
-            raise unbounded(argument, "there is no list of values to choose a quantile from")
-        return _varying(argument)
-
-    def _listed(self, wanted: AggregateCall) -> ir.Expr:
-        """What MODE is of: anything whose values are a short public list."""
-        argument = listed(_varying(self._argument(wanted)))
-        if argument.type.values is None and not is_null(argument):
-            raise Unsupported(
-                "the most frequent value is chosen from a public list, and nothing lists the values of this",
-                hint="declare keys for the column, or bounds of a whole number; "
-                "or GROUP BY it with ORDER BY COUNT(*) DESC, which takes a delta",
-            )
-        return argument
-
-
-def _aggregate(
-    statistic: ir.Statistic,
-    argument: ir.Expr | None,
-    *,
-    other: ir.Expr | None = None,
-    fraction: Fraction | None = None,
-    most: int | None = None,
-) -> ir.Aggregate:
-    """An aggregate that has no name yet."""
-    return ir.Aggregate(name="", statistic=statistic, argument=argument, other=other, fraction=fraction, most=most)
-
-
-def _number(label: str, argument: ir.Expr) -> ir.Expr:
-    """A number that is added up, with known ends; a condition counts as 0 or 1."""
-    if argument.type.kind is Kind.BOOLEAN:
-        argument = cast(argument, Kind.INTEGER)
-    if is_null(argument):
-        return _no_number()
-    if not argument.type.kind.is_number:
-        raise TypeMismatch(f"{label} takes numbers, not {argument.type.kind}", hint="COUNT counts values of any kind")
-    if not argument.type.is_bounded:
-        raise unbounded(argument, f"{label} can't tell how much one row may add")
-    return argument
-
-
-def _varying(argument: ir.Expr) -> ir.Expr:
-    """What isn't the same for all rows."""
-    if not is_null(argument) and not any(True for _ in ir.columns_in(argument)):
-        raise Unsupported("a constant is the same for all rows", hint="write it down, or name a column")
-    return argument
-
-
-def _no_number() -> ir.Literal:
-    """NULL, as a number: what is over it is over no rows, as public facts tell."""
-    return ir.Literal(None, ir.Type(Kind.INTEGER, Fraction(0), Fraction(0)))
-
-
-def _released_type(aggregate: ir.Aggregate) -> ir.Type:
-    """The type of a released aggregate: noise has no bounds, so these are what arithmetic needs, not what is likely.
-
-    What is chosen from a public list is always one of it.
-    """
-    argument = aggregate.argument
-    match aggregate.statistic:
-        case ir.Statistic.COUNT | ir.Statistic.UNITS | ir.Statistic.DISTINCT:
-            return _WHOLE
-        case ir.Statistic.SUM:
-            return _WHOLE if argument is not None and argument.type.kind is Kind.INTEGER else _REAL
-        case ir.Statistic.QUANTILE | ir.Statistic.MODE:
-            return _MAYBE if argument is None else replace(argument.type, nullable=True, values=None, hidden=False)
-        case ir.Statistic.CORR:
-            return _CORRELATION
-        case (
-            ir.Statistic.AVG
-            | ir.Statistic.VAR_POP
-            | ir.Statistic.VAR_SAMP
-            | ir.Statistic.STDDEV_POP
-            | ir.Statistic.STDDEV_SAMP
-            | ir.Statistic.COVAR_POP
-            | ir.Statistic.COVAR_SAMP
-        ):
-            return _MAYBE
-        case _:
-            raise unforeseen(aggregate.statistic)

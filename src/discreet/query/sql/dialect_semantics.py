@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import Hint, Unsupported
 from discreet.query import ir
+from discreet.query.aggregates import AVG
 from discreet.query.ir import listed
 from discreet.tables import Kind
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 _EQUALITIES = {"eq", "ne", "in", "distinct"}
 
 _ORDERS = {"lt", "le", "gt", "ge", "least", "greatest"}
-
-_COMPARING = {ir.Statistic.DISTINCT, ir.Statistic.MODE}
 
 
 class Rounding(StrEnum):
@@ -291,7 +290,7 @@ def check_meaning(question: ir.Question) -> None:
     for relation in _relations(question.source):
         groups += _groups(relation)
         others += _expressions(relation)
-    compared = [one.argument for one in question.aggregates if one.argument and one.statistic in _COMPARING]
+    compared = [one.argument for one in question.aggregates if one.argument and one.function.compares]
     for expr in (*groups, *compared):
         _check([expr], ordered=False)
     for order in question.order:
@@ -333,7 +332,7 @@ def _folded(text: str) -> str:
 def _check_averages(question: ir.Question) -> None:
     """Refuse averages of whole numbers where the dialect cuts off their fractions."""
     found: Iterable[ir.Expr | None] = (
-        *(one.argument for one in question.aggregates if one.statistic is ir.Statistic.AVG),
+        *(one.argument for one in question.aggregates if one.function is AVG),
         *(
             column.argument
             for relation in _relations(question.source)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from discreet.errors import QueryError, SqlSyntax, TypeMismatch, UnknownColumn, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
+from discreet.query.aggregates import AVG
 from discreet.query.ir import numeral, public_values
 from discreet.query.sql.did_you_mean import meant
 from discreet.query.sql.scopes import Scope, is_unit
@@ -313,7 +314,7 @@ def check_averages(options: Options, question: ir.Question) -> None:
         Unsupported: a unit may have several rows in a group.
     """
     owner = ir.owner_of(question.source)
-    averages = any(one.statistic is ir.Statistic.AVG for one in question.aggregates)
+    averages = any(one.function is AVG for one in question.aggregates)
     if not averages or owner is None or owner.unit.is_row or _has_one_row_per_group(question, owner.unit):
         return
     raise Unsupported(

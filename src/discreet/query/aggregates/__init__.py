@@ -1,0 +1,47 @@
+"""Aggregates: each an object that says all there is to say of it, in the file of its family.
+
+What it takes, what type it has, what is measured for it and how it is estimated from that, and under which names SQL
+knows it. A new one is written into its family's file, or into a file of its own that is listed here.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from discreet.query import ir
+from discreet.query.aggregates import associations, counts, modes, moments, quantiles, sums
+from discreet.query.aggregates.arguments import range_of
+from discreet.query.aggregates.counts import COUNT, DISTINCT, UNITS
+from discreet.query.aggregates.measures import Measures
+from discreet.query.aggregates.modes import MODE
+from discreet.query.aggregates.moments import AVG
+from discreet.query.aggregates.quantiles import QUANTILE
+from discreet.query.aggregates.spelling import Form, Spelling
+from discreet.query.aggregates.sums import SUM
+
+_FAMILIES = (counts, sums, moments, associations, quantiles, modes)
+
+AGGREGATES: Mapping[str, ir.AggregateFunction] = MappingProxyType(
+    {function.name: function for family in _FAMILIES for function in family.FUNCTIONS}
+)
+"""All that are offered, by name."""
+
+SPELLINGS: Mapping[str, Spelling] = MappingProxyType(
+    {name: spelling for family in _FAMILIES for name, spelling in family.SPELLINGS.items()}
+)
+"""What SQL calls them: by the name of the parser's class or, where it has none, of the function, in small letters."""
+
+__all__ = [
+    "AGGREGATES",
+    "AVG",
+    "COUNT",
+    "DISTINCT",
+    "MODE",
+    "QUANTILE",
+    "SPELLINGS",
+    "SUM",
+    "UNITS",
+    "Form",
+    "Measures",
+    "Spelling",
+    "range_of",
+]
