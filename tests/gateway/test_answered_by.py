@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.gateway.answer_builder import answering
+from discreet.gateway.already_answered import entries_answering
+from discreet.gateway.tuning import tuning
 
 BY_WARD = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 TOTAL = "SELECT COUNT(*) AS n FROM visits WHERE ward IN ('A', 'B')"
@@ -97,7 +98,8 @@ def test_a_profile_alone_answers_nothing(opened: Open) -> None:
     account.ask(plan)
     found = account._index.find(profile, 1, None)
     assert found is not None
-    assert answering(plan, lambda step: found if step.digest == profile.digest else None, account._planning.again) == ()
+    asked = tuning(plan, account._planning.again)
+    assert entries_answering(asked, lambda step: found if step.digest == profile.digest else None) == ()
     assert account.plan("SELECT COUNT(*) AS n FROM visits", epsilon=5, limits="auto").answered_by != ()
 
 

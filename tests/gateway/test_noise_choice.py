@@ -18,7 +18,6 @@ import discreet as dp
 from discreet.accounting import charge_of, mu_for, rho_for
 from discreet.errors import BudgetExhausted
 from discreet.gateway import planning as gateway
-from discreet.gateway.answers import workload
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.planner import Plan, Request, make_plan
 
@@ -237,8 +236,7 @@ def test_answers_of_before_are_found(opened: Opened, monkeypatch: pytest.MonkeyP
     people = opened()
     offer: dict[str, Any] = {"epsilon": EPSILON, "delta": DELTA}
     with monkeypatch.context() as before:
-        for module in (gateway, workload):
-            before.setattr(module, "choose_noise", lambda plan, *_: (plan, None))
+        before.setattr(gateway, "choose_noise", lambda plan, *_: (plan, None))
         first = people.ask(asked, **offer)
     people._planning._last = None  # the rules are others now
     spent = people.spent
@@ -272,8 +270,7 @@ def test_profiles_of_before_are_found(opened: Opened, monkeypatch: pytest.Monkey
     asked = "SELECT town, COUNT(*) AS n FROM t GROUP BY town"
     offer: dict[str, Any] = {"epsilon": EPSILON, "delta": Fraction(1, 10**7), "limits": "auto"}
     with monkeypatch.context() as before:
-        for module in (gateway, workload):
-            before.setattr(module, "choose_noise", lambda plan, *_: (plan, None))
+        before.setattr(gateway, "choose_noise", lambda plan, *_: (plan, None))
         people.ask(asked, **offer)
     people._planning._last = None
     spent = people.spent

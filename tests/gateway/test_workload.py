@@ -15,7 +15,7 @@ import discreet as dp
 from discreet.accounting import charge_of, mu_for
 from discreet.errors import BudgetExhausted, InvalidArgument, QuestionFailed, UnknownColumn, Unsupported
 from discreet.gateway import execute as gateway
-from discreet.gateway.answers import make_workload
+from discreet.gateway.answers import workload_planner
 from discreet.gateway.answers.apportioning import _parts
 from discreet.mechanisms import Laplace
 from discreet.query.planner import Request
@@ -141,7 +141,7 @@ def test_laplace_noise_of_many_small_losses_is_added_up_in_zcdp(rows: dp.Protect
     texts = [f"SELECT COUNT(*) AS n FROM t WHERE age > {age}" for age in range(40)]
     questions, errors = [bound(text, rows.dataset.tables) for text in texts], []
     for offer in (Request.of(epsilon=1), Request.of(epsilon=1, delta="1e-6")):
-        workload = make_workload(questions, offer, rows.dataset)
+        workload = workload_planner(questions, offer, rows.dataset)(offer)
         errors.append(workload.plans[7].expected[0].error or 0)
         noises = [each for plan in workload.plans for each in plan.levels[0].draft.noises]
         assert {type(each.mechanism) for each in noises} == {Laplace}

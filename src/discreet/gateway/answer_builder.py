@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
@@ -13,18 +13,17 @@ from discreet.gateway.answers import (
     Arrangement,
     Group,
     Values,
-    Workload,
     evaluate,
     picks_by_noise,
 )
 from discreet.gateway.outcome import Outcome
-from discreet.gateway.tuning import Tuned, tuned
+from discreet.gateway.tuning import Tuned
 from discreet.privacy import ComposedEvent, Limits
 from discreet.query import ir
 from discreet.query.aggregates import AGGREGATES
 from discreet.query.estimates import Interval, declared_ends, deviation
 from discreet.query.ir import day_of, moment_of, ordinal
-from discreet.query.planner import OUTSIDE, Draft, Plan, Request, limits_in_words
+from discreet.query.planner import OUTSIDE, Draft, Plan, limits_in_words
 from discreet.results import (
     Answer,
     AnswerColumn,
@@ -39,23 +38,34 @@ from discreet.results import (
 from discreet.tables import MOST_PLACES, Kind
 
 if TYPE_CHECKING:
-    from discreet.ledger import Signing, Stored
+    from discreet.ledger import Signing
 
 _FIRST, _LAST = int(ordinal(datetime.min)), int(ordinal(datetime.max))  # noqa: DTZ901 — timestamps have no zone
 """In microseconds: rounded outwards to a float, an end may lie beyond the calendar by a few."""
 
 
-def answer_of(found: Tuned, signing: Signing) -> Answer:
-    """The answer to one question, with what was asked first."""
-    (plan,), (groups,) = found.outcome.plans, found.outcome.groups
-    answer = _shown(plan, groups, found.outcome, signing, before=found.before)
-    return replace(
-        answer,
-        cut_off=found.cut_off,
-        all_rows=_all_rows(plan, answer, found.cut_off),
-        moved=found.moved,
-        bounds=found.bounds,
-    )
+def answers_of(found: Tuned, signing: Signing) -> list[Answer]:
+    """The answer to each question, with what was asked first."""
+    outcome = found.outcome
+    answers = [
+        (plan, _shown(plan, groups, outcome, signing, found.before))
+        for plan, groups in outcome.plan.answers(outcome.groups, outcome.entry)
+    ]
+    return [
+        replace(
+            answer,
+            cut_off=found.cut_off,
+            all_rows=_all_rows(plan, answer, found.cut_off),
+            moved=found.moved,
+            bounds=found.bounds,
+        )
+        for plan, answer in answers
+    ]
+
+
+def as_asked(plan: Plan, answers: list[Answer]) -> Answer | list[Answer]:
+    """The answers as the questions came: in a list, or one."""
+    return answers if plan.together else answers[0]
 
 
 def _all_rows(plan: Plan, answer: Answer, cut_off: CutOff[Limits] | None) -> Mapping[str, Ends]:
@@ -74,11 +84,6 @@ def _all_rows(plan: Plan, answer: Answer, cut_off: CutOff[Limits] | None) -> Map
     ]
     found = {name: answer.interval(name, level) for name in columns}
     return {name: with_cut_off(one[0], cut_off) for name, one in found.items() if one}
-
-
-def answers_of(workload: Workload, outcome: Outcome, signing: Signing) -> list[Answer]:
-    """The answer to each question of a workload: what follows for it from what was measured for all."""
-    return [_shown(plan, groups, outcome, signing) for plan, groups in workload.answers(outcome.groups, outcome.entry)]
 
 
 def explanation_of(plan: Plan, budget: str = "") -> Explanation:
@@ -104,9 +109,7 @@ class _NoiseIntervals:
         return [None if one is None else _ends(one, expr.type.kind) for one in found]
 
 
-def _shown(
-    plan: Plan, groups: Sequence[Group], outcome: Outcome, signing: Signing, before: Sequence[Plan] = ()
-) -> Answer:
+def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, signing: Signing, before: Sequence[Plan]) -> Answer:
     """The answer to a question whose groups were released, or follow from others."""
     arrangement, columns = Arrangement.of(plan, groups), ir.places_in(plan.question.source)
     digits = _digits(plan.question, columns)
@@ -202,86 +205,3 @@ def _ends(found: Interval, kind: Kind) -> tuple[object, object]:
             return moment_of(max(int(found.lo), _FIRST)), moment_of(min(int(found.hi), _LAST))
         case _:
             return found.lo, found.hi
-
-
-# ── What an earlier attempt at the same question got ──────────────────────────────────────────────────────────────────
-
-
-class _Missing(Exception):
-    """A step of the attempt has no answer."""
-
-
-def answered(
-    plans: Sequence[Plan | Workload],
-    stored: Sequence[Stored],
-    find: Callable[[Plan], Outcome | None],
-    again: Callable[[Plan, Request], Plan],
-    signing: Signing,
-) -> Answer | list[Answer] | None:
-    """The answer that an attempt got; None if it has none, or not yet.
-
-    Nothing is paid for: each step has the answer that its own debit got or, where it had one for nothing, that one.
-
-    Args:
-        plans: that the attempt may have carried out; one of them.
-        stored: the answers that its debits got.
-        find: a stored outcome of the data that it was asked of.
-        again: plans the same question for another request.
-        signing: signs it, as it was signed then.
-    """
-    own = {each.question: each for each in stored}
-    for plan in plans:
-        if isinstance(plan, Workload):
-            if plan.digest in own:
-                found = Outcome.stored(plan.bundles, own[plan.digest], plan.request.analyst)
-                return answers_of(plan, replace(found, reused=False), signing)
-            continue
-        met: set[str] = set()
-        try:
-            reached = tuned(plan, lambda step, met=met: _step(step, own, met, find), again)  # type: ignore[misc]  # mypy infers no lambda with a default
-        except _Missing:
-            continue
-        if met == own.keys():
-            return answer_of(reached, signing)
-    return None
-
-
-def answering(
-    question: Plan | Workload,
-    find: Callable[[Plan | Workload], Outcome | None],
-    again: Callable[[Plan, Request], Plan],
-) -> tuple[int, ...]:
-    """The entries that a question is answered by, with all that is asked first; none if some of it isn't stored.
-
-    Args:
-        question: as it would be asked.
-        find: a stored outcome.
-        again: plans the same question for another request.
-    """
-
-    def found(step: Plan | Workload) -> Outcome:
-        outcome = find(step)
-        if outcome is None:
-            raise _Missing
-        return outcome
-
-    try:
-        last = found(question) if isinstance(question, Workload) else tuned(question, found, again).outcome
-    except _Missing:
-        return ()
-    return last.origin or ((last.entry,) if last.entry else ())
-
-
-def _step(step: Plan, own: Mapping[str, Stored], met: set[str], find: Callable[[Plan], Outcome | None]) -> Outcome:
-    """What one step got.
-
-    Raises:
-        _Missing: nothing.
-    """
-    if step.digest in own:
-        met.add(step.digest)
-        return replace(Outcome.stored((step,), own[step.digest], step.request.analyst), reused=False)
-    found = find(step)
-    if found is None:
-        raise _Missing
-    return found

@@ -1,4 +1,4 @@
-"""Execution: the one way in which a question, or a workload, is paid for and carried out.
+"""Execution: the one way in which a plan is paid for and carried out.
 
     stored? ──▶ prepare ──▶ reserve (durable) ──▶ run ──▶ commit (durable) ──▶ outcome
 
@@ -16,9 +16,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from discreet.engine import Engine, ExactResult
-from discreet.errors import AccuracyUnreachable, BudgetError, BudgetExhausted, QuestionFailed
-from discreet.gateway.answers import Group, Workload, in_order, public_groups, reuse_key
-from discreet.gateway.outcome import Outcome, bundles_of, certificate_of, plans_of, recorded
+from discreet.errors import AccuracyUnreachable, BudgetExhausted, QuestionFailed
+from discreet.gateway.answers import Group, in_order, public_groups, reuse_key
+from discreet.gateway.outcome import Outcome, certificate_of, recorded
 from discreet.gateway.reuse import ReuseIndex
 from discreet.gateway.versions import Current
 from discreet.mechanisms import Mode
@@ -26,7 +26,6 @@ from discreet.query.estimates import Noisy, Selection
 from discreet.query.planner import Level, Plan, make_plan
 
 if TYPE_CHECKING:
-    from discreet.gateway.planning import Planning
     from discreet.ledger import Account, Reservation
 
 
@@ -35,7 +34,7 @@ _NOTHING = ExactResult(keys=(), measures={})
 
 
 def execute(  # noqa: PLR0913 — the parts that meet here
-    question: Plan | Workload,
+    plan: Plan,
     *,
     account: Account,
     current: Current,
@@ -43,7 +42,7 @@ def execute(  # noqa: PLR0913 — the parts that meet here
     analyst: str | None,
     until: Callable[[], None] | None = None,
 ) -> Outcome:
-    """Look for a stored outcome, or pay for a new one. A plan is a workload of one.
+    """Look for a stored outcome, or pay for a new one.
 
     What public facts alone answer is found without a look at the data, and isn't paid for.
 
@@ -51,7 +50,7 @@ def execute(  # noqa: PLR0913 — the parts that meet here
     What is reserved is never given back, and whatever goes wrong afterwards is `QuestionFailed`.
 
     Args:
-        question: what is measured and paid for at once; one without profiles, or a profile itself.
+        plan: what is measured and paid for at once: without profiles, or a profile itself.
         account: that pays.
         current: the versions of the tables in force.
         index: of stored outcomes.
@@ -68,23 +67,21 @@ def execute(  # noqa: PLR0913 — the parts that meet here
         QuestionFailed: something went wrong afterwards; the cost stays spent.
     """
     current.check()  # before all else: then every question of the account is refused, also one that was answered
-    bundles = bundles_of(question)
-    version = current.version_for(*(bundles or plans_of(question)))
-    known = index.find(question, version, analyst)
+    version = current.version_for(plan)
+    known = index.find(plan, version, analyst)
     if known is not None:
         return known
-    for plan in bundles:
-        prepare(plan, current.engine)
-    reservation = _reserved(question, account, version, analyst)
+    prepare(plan, current.engine)
+    reservation = _reserved(plan, account, version, analyst)
     # Paid. Rows are read from here on, and nothing but an outcome, or the one error, may leave.
-    outcome = _measured(question, current, reservation)
+    outcome = _measured(plan, current, reservation)
     if until is not None:
         until()
-    if outcome is None or not _is_stored(question, account, current, reservation, outcome):
+    if outcome is None or not _is_stored(outcome, account, current, reservation):
         with suppress(Exception):  # the debit stands, noted as failed or not
             account.fail(reservation)
         raise QuestionFailed
-    index.remember(question)
+    index.remember(plan)
     return outcome
 
 
@@ -104,54 +101,49 @@ def prepare(plan: Plan, engine: Engine) -> None:
             rehearse(level)
 
 
-def _reserved(question: Plan | Workload, account: Account, version: int, analyst: str | None) -> Reservation:
+def _reserved(plan: Plan, account: Account, version: int, analyst: str | None) -> Reservation:
     """The cost of all that is measured, as one debit on the disk."""
     try:
-        return account.reserve(
-            question=question.digest, text=question.text, version=version, event=question.event, analyst=analyst
-        )
+        return account.reserve(question=plan.digest, text=plan.text, version=version, event=plan.event, analyst=analyst)
     except BudgetExhausted as refusal:
-        raise _too_accurate(question, account, analyst) or refusal from None
+        raise _too_accurate(plan, account, analyst) or refusal from None
 
 
-def _too_accurate(question: Plan | Workload, account: Account, analyst: str | None) -> AccuracyUnreachable | None:
+def _too_accurate(plan: Plan, account: Account, analyst: str | None) -> AccuracyUnreachable | None:
     """That what is left doesn't reach the accuracy asked for, with the best that it does; None if none was."""
-    left, request = account.remaining(analyst), question.request
+    left, request = account.remaining(analyst), plan.request
     is_capped = request.epsilon is not None or request.rho is not None
-    if isinstance(question, Workload) or not request.within or is_capped or not left.epsilon:
+    if plan.together or not request.within or is_capped or not left.epsilon:
         return None
-    best = make_plan(question.question, replace(request, epsilon=left.epsilon), question.dataset).expected
+    best = make_plan(plan.question, replace(request, epsilon=left.epsilon), plan.dataset).expected
     reached = "; ".join(f"{one.column}: {one}" for one in best)
     return AccuracyUnreachable(
-        f"the accuracy asked for takes {question.cost}; left is {left}",
+        f"the accuracy asked for takes {plan.cost}; left is {left}",
         hint=f"the best that it reaches is {reached}",
     )
 
 
-def _measured(question: Plan | Workload, current: Current, reservation: Reservation) -> Outcome | None:
+def _measured(plan: Plan, current: Current, reservation: Reservation) -> Outcome | None:
     """Run and release all of it; None if anything went wrong, so that nothing else of it leaves.
 
     Whatever went wrong may depend on a person: no message, cause or traceback gets out.
     """
-    bundles = bundles_of(question)
     try:
-        released = [run(plan, current.engine) for plan in bundles]
-        proof = certificate_of(question, reservation)
+        released = [run(bundle, current.engine) for bundle in plan.bundles]
+        proof = certificate_of(plan, reservation)
     except Exception:  # noqa: BLE001 — it may be anything, and depend on a person
         return None
-    return Outcome(plans=bundles, groups=released, certificate=proof, entry=reservation.entry, reused=False)
+    return Outcome(plan=plan, groups=released, certificate=proof, entry=reservation.entry, reused=False)
 
 
-def _is_stored(
-    question: Plan | Workload, account: Account, current: Current, reservation: Reservation, outcome: Outcome
-) -> bool:
+def _is_stored(outcome: Outcome, account: Account, current: Current, reservation: Reservation) -> bool:
     """Commit an outcome; whether that went well. What can't be stored isn't given: it couldn't be given again."""
     try:
         account.commit(
             reservation,
             certificate=outcome.certificate,
-            answer=recorded(question, outcome.groups),
-            topics=[(reuse_key(plan.question.source), current.version_for(plan)) for plan in outcome.plans],
+            answer=recorded(outcome),
+            topics=[(reuse_key(each.question.source), current.version_for(each)) for each in outcome.plan.bundles],
         )
     except Exception:  # noqa: BLE001 — it may be anything, and depend on a person
         return False
@@ -159,7 +151,7 @@ def _is_stored(
 
 
 def run(plan: Plan, engine: Engine) -> Sequence[Group]:
-    """The released groups of one plan: private on the way in, public on the way out. What it raises is private."""
+    """The released groups of one bundle: private on the way in, public on the way out. What it raises is private."""
     results = [engine.run(level.exact) if level.events else _NOTHING for level in plan.levels]
     pairs = enumerate(zip(plan.levels, results, strict=True))
     return [group for number, (level, result) in pairs for group in release(level, result, number)]
@@ -230,74 +222,3 @@ def _chosen(
         selection.about.choose(histogram, number) for number, histogram in zip(numbers, histograms, strict=True)
     ]
     return {pick.name: numbers, pick.around: intervals}
-
-
-# ── Which noise is paid for ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-def as_answered(
-    question: Plan | Workload,
-    planning: Planning,
-    index: ReuseIndex,
-    version: Callable[..., int],
-    *,
-    pays: bool = True,
-) -> Plan | Workload:
-    """The same with Laplace noise, if that was paid for before offers of ε and δ had a choice of noise.
-
-    Args:
-        question: as it is planned now.
-        planning: plans it again.
-        index: of stored outcomes.
-        version: of the data that some plans are about.
-        pays: whether it may be another one that is still to be paid for, of which only a profile was.
-    """
-    if question.choice is None or question.choice.rho is None:
-        return question
-    before = planning.remade_for(question, question.choice.offer)
-    if index.was_offered_delta(before.digest, version(*bundles_of(before))):
-        return before
-    if not pays:
-        return question
-    profiles = before.profiles if isinstance(before, Plan) else ()
-    return before if any(index.holds(each, version(each)) for each in profiles) else question
-
-
-def as_payable(  # noqa: PLR0913 — the parts that meet here
-    question: Plan | Workload,
-    planning: Planning,
-    index: ReuseIndex,
-    *,
-    account: Account,
-    version: Callable[..., int],
-    analyst: str | None,
-) -> Plan | Workload:
-    """The same with Laplace noise, if the account can't pay for Gaussian noise any more, and can for that.
-
-    Args:
-        question: as it is planned now.
-        planning: plans it again.
-        index: of stored outcomes.
-        account: that pays.
-        version: of the data that some plans are about.
-        analyst: who asks.
-    """
-    if question.choice is None or question.choice.rho is None or _can_pay(account, question, analyst):
-        return question
-    profiles = question.profiles if isinstance(question, Plan) else ()
-    paid = [index.holds(each, version(each)) for each in profiles] or [
-        index.find(question, version(*bundles_of(question)), analyst) is not None
-    ]
-    if all(paid):
-        return question
-    laplace = planning.remade_for(question, question.choice.offer)
-    return laplace if _can_pay(account, laplace, analyst) else question
-
-
-def _can_pay(account: Account, question: Plan | Workload, analyst: str | None) -> bool:
-    """Whether the account would admit all of a question now."""
-    try:
-        account.check(question.event, analyst)
-    except BudgetError:
-        return False
-    return True

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Self
 from discreet.errors import InvalidArgument
 from discreet.gateway.answers import (
     Group,
-    Workload,
     conditions,
     held,
     least,
@@ -34,18 +33,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What was released for a question, or for the bundles of a workload.
+    """What was released for a plan.
 
     Args:
-        plans: of what was measured, with the noise that the numbers have.
-        groups: the released groups of each.
+        plan: that was carried out, with the noise that the numbers have.
+        groups: the released groups of each of its bundles.
         certificate: what was done, as JSON-ready data.
         entry: the number of the debit.
         reused: whether it was released before, so that this time it cost nothing.
         origin: the entries that it follows from, where it was worked out from others.
     """
 
-    plans: tuple[Plan, ...]
+    plan: Plan
     groups: Sequence[Sequence[Group]]
     certificate: Mapping[str, object]
     entry: int
@@ -53,10 +52,10 @@ class Outcome:
     origin: tuple[int, ...] = ()
 
     @classmethod
-    def stored(cls, plans: tuple[Plan, ...], stored: Stored, analyst: str | None) -> Self:
-        """An outcome of before, for the plans that it was released for, as an analyst may see it."""
+    def stored(cls, plan: Plan, stored: Stored, analyst: str | None) -> Self:
+        """An outcome of before, for the plan that it was released for, as an analyst may see it."""
         groups = [groups_from_json(part["groups"]) for part in parts_of(stored)]
-        return cls(plans=plans, groups=groups, certificate=seen_by(analyst, stored), entry=stored.entry, reused=True)
+        return cls(plan=plan, groups=groups, certificate=seen_by(analyst, stored), entry=stored.entry, reused=True)
 
 
 def seen_by(analyst: str | None, stored: Stored) -> Mapping[str, object]:
@@ -75,55 +74,45 @@ def seen_by(analyst: str | None, stored: Stored) -> Mapping[str, object]:
     return {**shown, "hash": stored.hash}
 
 
-def bundles_of(question: Plan | Workload) -> tuple[Plan, ...]:
-    """What is measured for a question: itself, or the bundles of a workload."""
-    return question.bundles if isinstance(question, Workload) else (question,)
-
-
-def plans_of(question: Plan | Workload) -> tuple[Plan, ...]:
-    """The plan of each question that is asked."""
-    return question.plans if isinstance(question, Workload) else (question,)
-
-
-def certificate_of(question: Plan | Workload, reservation: Reservation) -> dict[str, object]:
-    """What was done for an answer, or for all answers of a workload, as JSON-ready data: all of it public."""
+def certificate_of(plan: Plan, reservation: Reservation) -> dict[str, object]:
+    """What was done for the answers to a plan's questions, as JSON-ready data: all of it public."""
     return certificate(
-        text=question.text,
+        text=plan.text,
         analyst=reservation.analyst,
         version=reservation.version,
         entry=reservation.entry,
-        questions=[plan.canonical for plan in plans_of(question)],
-        plans=[plan.to_dict() for plan in bundles_of(question)],
-        cost=cost_to_dict(question.event),
+        questions=[each.canonical for each in plan.plans],
+        plans=[each.to_dict() for each in plan.bundles],
+        cost=cost_to_dict(plan.event),
     )
 
 
-def recorded(question: Plan | Workload, released: Sequence[Sequence[Group]]) -> dict[str, object]:
+def recorded(outcome: Outcome) -> dict[str, object]:
     """An outcome as it is stored, with all that is needed to let others follow from it."""
-    plans = bundles_of(question)
-    filtered = frozenset[str].intersection(*(conditions(level.draft) for plan in plans for level in plan.levels))
+    plan = outcome.plan
+    filtered = frozenset[str].intersection(*(conditions(level.draft) for level in plan.levels))
     return {
-        "parts": [{"groups": groups_to_json(groups)} for groups in released],
-        "asked": StoredRequest.of(question).to_json(question.text),
-        "holds": least(held(level.draft) for plan in plans for level in plan.levels),
+        "parts": [{"groups": groups_to_json(groups)} for groups in outcome.groups],
+        "asked": StoredRequest.of(plan).to_json(plan.text),
+        "holds": least(held(level.draft) for level in plan.levels),
         "filters": sorted(filtered),
     }
 
 
 def parts_of(stored: Stored) -> Sequence[Mapping[str, Any]]:
-    """What was released for each plan; entries of one question have had no list of them."""
+    """What was released for each bundle; entries of one question once had no list of them."""
     parts: Sequence[Mapping[str, Any]] = stored.part("parts") or [stored.answer]
     return parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRequest:
-    """One question, or several that were planned together, with what was offered.
+    """What was asked together, with what was offered for it.
 
     Args:
         questions: each with its dialect.
         request: what was offered for all of them.
-        together: whether they are a workload.
+        together: whether they came in a list.
     """
 
     questions: tuple[tuple[str, str], ...]
@@ -131,13 +120,10 @@ class StoredRequest:
     together: bool
 
     @classmethod
-    def of(cls, question: Plan | Workload) -> Self:
+    def of(cls, plan: Plan) -> Self:
         """What was asked, and offered for it."""
-        together = isinstance(question, Workload)
-        asked = question.questions if isinstance(question, Workload) else (question.question,)
-        return cls(
-            questions=tuple((each.text, each.dialect) for each in asked), request=question.request, together=together
-        )
+        asked = tuple((each.text, each.dialect) for each in plan.questions)
+        return cls(questions=asked, request=plan.request, together=plan.together)
 
     def to_json(self, text: str) -> dict[str, object]:
         """What was asked, as JSON-ready data.

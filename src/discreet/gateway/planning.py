@@ -14,9 +14,8 @@ from json import dumps
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import DiscreetError, InvalidArgument, QueryError
-from discreet.gateway.answers import Workload, make_workload
+from discreet.gateway.answers import workload_planner
 from discreet.gateway.outcome import StoredRequest
-from discreet.gateway.reuse import Remade
 from discreet.privacy import Bounds
 from discreet.query import ir
 from discreet.query.planner import (
@@ -50,13 +49,13 @@ class Planning:
         """Keep the parts; nothing is read yet."""
         self._dataset = dataset
         self._admissions: Admissions | None = admissions
-        self._last: tuple[object, Dataset, Plan | Workload] | None = None
+        self._last: tuple[object, Dataset, Plan] | None = None
 
     def close(self) -> None:
         """Look at no tables any more; plans are made all the same."""
         self._admissions = None
 
-    def plan(self, question: str | Frame | list[str | Frame], request: Request) -> Plan | Workload:
+    def plan(self, question: str | Frame | list[str | Frame], request: Request) -> Plan:
         """Plan a question, or several together; raises what `Protected.plan` does."""
         from discreet.query.sql import written
 
@@ -66,9 +65,9 @@ class Planning:
         same, last = (together, questions, dumps(request.to_json(), sort_keys=True)), self._last
         if last is not None and last[0] == same and _knows_the_same(last[1], dataset):
             return last[2]  # a plan is a function of these alone
-        plan: Plan | Workload
         if together:
-            plan = self._workload(questions, request.checked(), choosing=True)
+            offer = request.checked()
+            plan = self._choosing(self._together(questions, offer), offer)
         else:
             plan = self._alone(*questions[0], request, dataset, shown=isinstance(question, str))
         self._last = same, dataset, plan
@@ -89,22 +88,54 @@ class Planning:
         found, choice = choose_noise(again(offer), again, self._dataset)
         return replace(found, choice=choice)
 
-    def remade_for(self, question: Plan | Workload, request: Request, *, choosing: bool = False) -> Plan | Workload:
-        """A question or a workload for another request, with a choice of noise or without."""
-        if isinstance(question, Workload):
-            texts = [(each.text, each.dialect) for each in question.questions]
-            return self._workload(texts, request, choosing=choosing)
-        again = partial(self.again, question)
-        return self._choosing(again, request) if choosing else again(request)
-
     def again(self, plan: Plan, request: Request) -> Plan:
-        """The same question for another request."""
-        return self._planned(plan.question.text, plan.question.dialect, request)
+        """The same questions for another request, without a choice of noise."""
+        return self._planner(replace(StoredRequest.of(plan), request=request))(request)
 
-    def _planned(self, text: str, dialect: str, request: Request) -> Plan:
-        """A question as the rules plan it for a request that was read before."""
-        dataset = self._facts(request.bounds, text)
-        return make_plan(self._parse(text, dialect, dataset), request, dataset)
+    def with_laplace(self, plan: Plan) -> Plan:
+        """The same questions at what was offered for them, with Laplace noise; the plan itself if it has that."""
+        return plan if plan.choice is None or plan.choice.rho is None else self.again(plan, plan.choice.offer)
+
+    def made_again(self, plan: Plan) -> Plan:
+        """The plan as the rules make it here: nothing that a plan says of itself is taken at its word."""
+        offer = plan.request if plan.choice is None else plan.choice.offer
+        again = self._planner(replace(StoredRequest.of(plan), request=offer))
+        made = again(offer) if plan.choice is None else self._choosing(again, offer)
+        if made.dataset != plan.dataset or made.digest != plan.digest:
+            raise InvalidArgument(
+                "the plan was made for other tables, or for other declarations of these",
+                hint="plan the question again, here",
+            )
+        return made
+
+    def remade(self, asked: StoredRequest) -> Plan | None:
+        """What was asked before, planned as it would be now; None if it wouldn't."""
+        try:
+            return self._planner(asked)(asked.request)
+        except DiscreetError:
+            return None
+
+    def _planner(self, asked: StoredRequest) -> Callable[[Request], Plan]:
+        """A function that plans, for an offer, what was read before."""
+        if asked.together:
+            return self._together(asked.questions, asked.request)
+        ((text, dialect),) = asked.questions
+        dataset = self._facts(asked.request.bounds, text)
+        return partial(make_plan, self._parse(text, dialect, dataset), dataset=dataset)
+
+    def _together(self, questions: Sequence[tuple[str, str]], request: Request) -> Callable[[Request], Plan]:
+        """A function that plans several questions together, each with its dialect, for an offer."""
+        from discreet.query.sql import Options, options
+
+        if request.cut_off:
+            raise InvalidArgument("cut_off isn't offered within a workload", hint="ask on its own")
+        if any(options(text, dialect) != Options() for text, dialect in questions):
+            raise InvalidArgument(
+                "a question with OPTIONS of its own has no place in a workload", hint="offer for all of them together"
+            )
+        dataset = self._facts(request.bounds, *(text for text, _ in questions))
+        asked = [self._parsed_among(number, each, dataset) for number, each in enumerate(questions, 1)]
+        return workload_planner(asked, request, dataset)
 
     def _facts(self, bounds: Sequence[tuple[str, Bounds | Auto]], *texts: str) -> Dataset:
         """The dataset with an analyst's bounds, and with what the public tables hold that questions can read."""
@@ -134,44 +165,6 @@ class Planning:
         except QueryError as error:
             error.message = f"question {number}: {error.message}"
             raise
-
-    def _workload(self, questions: Sequence[tuple[str, str]], request: Request, *, choosing: bool = False) -> Workload:
-        """Questions, each with its dialect, planned together."""
-        from discreet.query.sql import Options, options
-
-        if request.cut_off:
-            raise InvalidArgument("cut_off isn't offered within a workload", hint="ask on its own")
-        if any(options(text, dialect) != Options() for text, dialect in questions):
-            raise InvalidArgument(
-                "a question with OPTIONS of its own has no place in a workload", hint="offer for all of them together"
-            )
-        dataset = self._facts(request.bounds, *(text for text, _ in questions))
-        asked = [self._parsed_among(number, each, dataset) for number, each in enumerate(questions, 1)]
-        return make_workload(asked, request, dataset, choosing=choosing)
-
-    def made_again(self, plan: Plan | Workload) -> Plan | Workload:
-        """The plan as the rules make it here: nothing that a plan says of itself is taken at its word."""
-        made = (
-            self.remade_for(plan, plan.request)
-            if plan.choice is None
-            else self.remade_for(plan, plan.choice.offer, choosing=True)
-        )
-        if made.dataset != plan.dataset or made.digest != plan.digest:
-            raise InvalidArgument(
-                "the plan was made for other tables, or for other declarations of these",
-                hint="plan the question again, here",
-            )
-        return made
-
-    def remade(self, asked: StoredRequest) -> Remade | None:
-        """What was asked before, planned as it would be now; None if it wouldn't."""
-        try:
-            if asked.together:
-                return self._workload(asked.questions, asked.request)
-            ((text, dialect),) = asked.questions
-            return self._planned(text, dialect, asked.request)
-        except DiscreetError:
-            return None
 
 
 def _knows_the_same(one: Dataset, other: Dataset) -> bool:

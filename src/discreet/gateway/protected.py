@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING, Self, Unpack, overload
 
 from discreet.accounting import Charge
 from discreet.arguments import taking_known
-from discreet.errors import BudgetExhausted, InvalidArgument, LedgerError, PlanChanged
+from discreet.errors import BudgetExhausted, InvalidArgument, LedgerError
 from discreet.gateway.admissions import Admissions
-from discreet.gateway.answer_builder import answer_of, answered, answering, answers_of, cost_of, explanation_of
+from discreet.gateway.already_answered import attempted, entries_answering
+from discreet.gateway.answer_builder import answers_of, as_asked, cost_of, explanation_of
 from discreet.gateway.answers import Workload
-from discreet.gateway.execute import as_answered, as_payable, execute, prepare, run
-from discreet.gateway.outcome import Outcome, bundles_of, plans_of
+from discreet.gateway.execute import prepare, run
 from discreet.gateway.planning import Frame, Planning, declarations_digest
+from discreet.gateway.procedures import Procedure, carry_out
+from discreet.gateway.resolve import Way, resolve, way_of
 from discreet.gateway.reuse import ReuseIndex
-from discreet.gateway.tuning import Tuned, tuned
+from discreet.gateway.standing import PlanStanding
+from discreet.gateway.tuning import Tuned, tuning
 from discreet.gateway.versions import AFTER_CLOSE, AdmissionReport, groups_read
 from discreet.privacy import Limits
 from discreet.query.planner import Plan, Request, Terms, taking_terms
@@ -254,7 +257,7 @@ class Protected(Accounted):
     def plan(self, question: str | Frame, **terms: Unpack[Terms]) -> Plan: ...
 
     @taking_terms
-    def plan(self, question: str | Frame | list[str | Frame], **terms: Unpack[Terms]) -> Plan | Workload:
+    def plan(self, question: str | Frame | list[str | Frame], **terms: Unpack[Terms]) -> Plan:
         """Plan a question: what it would cost, and how accurate the answer would be. Spends nothing.
 
         What public tables hold is known to the plan: groups of their columns are public. So they are looked at in the
@@ -286,7 +289,7 @@ class Protected(Accounted):
         return replace(plan, answered_by=found) if (found := self.answered_by(plan)) else plan
 
     @overload
-    def ask(
+    def ask(  # type: ignore[overload-overlap]  # a Workload is the one plan that is answered in a list
         self,
         question: Workload | list[str | Frame],
         *,
@@ -308,7 +311,7 @@ class Protected(Accounted):
     @taking_terms
     def ask(
         self,
-        question: str | Frame | Plan | Workload | list[str | Frame],
+        question: str | Frame | Plan | list[str | Frame],
         *,
         version: int | None = None,
         digest: str | None = None,
@@ -344,81 +347,44 @@ class Protected(Accounted):
             InvalidArgument: no answer is stored for that version; or as for `plan`.
             QuestionFailed: something went wrong afterwards; the cost stays spent.
         """
-        from discreet.query.sql import explained
-
-        inner = explained(question) if isinstance(question, str) else None
-        plan: Plan | Workload
-        if isinstance(question, Plan | Workload):
-            analyst = _analyst_of(question, terms)
-            plan = self._planning.made_again(question)
-        else:
-            plan = self._planning.plan(question if inner is None else inner, Request.read(terms))
-            analyst = plan.request.analyst
-        if digest not in {None, plan.digest}:
-            raise PlanChanged("this question has another plan than the one that was named", hint="plan it again")
-        if inner is not None and isinstance(plan, Plan):
+        plan, analyst, explains = self._planned(question, terms)
+        is_plan = isinstance(question, Plan)
+        way = way_of(plan, explains=explains, is_plan=is_plan, digest=digest, version=version)
+        if way is Way.EXPLAINED:
             plan = replace(plan, answered_by=self.answered_by(plan))
             return explanation_of(plan, self.prospect(cost_of([plan]), analyst))
         self._admit(analyst)
         signing = self.signing  # closing takes it away, and what runs by then is answered
         signing.load()
-        if version is not None:
-            plan = as_answered(plan, self._planning, self._index, partial(self._admissions.version_at, version))
-            return self._earlier(plan, version, analyst)
-        current = self._admissions.current()
-        may_choose = digest is None and not isinstance(question, Plan | Workload)  # else that plan, or nothing
-        plan = as_answered(plan, self._planning, self._index, current.version_for, pays=may_choose)
-        if may_choose:
-            plan = as_payable(
-                plan, self._planning, self._index, account=self._account, version=current.version_for, analyst=analyst
-            )
-        carry_out = partial(
-            execute,
-            account=self._account,
-            current=current,
-            index=self._index,
-            analyst=analyst,
-            until=self._until,
-        )
-        if isinstance(plan, Workload):
-            return answers_of(plan, carry_out(plan), signing)
-        if not all(self._index.holds(profile, current.version_for(profile)) for profile in plan.profiles):
-            self._account.check(plan.event, analyst)  # all of it, so that a profile isn't paid for in vain
-        try:
-            return answer_of(tuned(plan, carry_out, self._planning.again), signing)
-        except BudgetExhausted as refusal:
-            if any(self._index.holds(profile, current.version_for(profile)) for profile in plan.profiles):
-                refusal.hint = "what it measures first is paid for, and free when this is asked again at the same offer"
-            raise
+        found = self._carried_out(plan, way, analyst) if version is None else self._looked_up(plan, version, analyst)
+        return as_asked(plan, answers_of(found, signing))
 
-    def answered_by(self, question: Plan | Workload) -> tuple[int, ...]:
-        """The entries by which a question is answered already, so that asking it is free; none if it isn't.
+    def answered_by(self, plan: Plan) -> tuple[int, ...]:
+        """The entries by which a plan is answered already, so that asking it is free; none if it isn't.
 
         What is stored is public. No table is looked at, and none is admitted for it. Of an account that can't be read,
         or is closed, nothing is known.
 
         Args:
-            question: as it is planned.
+            plan: as it is planned now.
         """
         try:
-            return self._answered_by(question)
+            return self._answered_by(plan)
         except LedgerError:
             return ()
 
-    def _answered_by(self, question: Plan | Workload) -> tuple[int, ...]:
+    def _answered_by(self, plan: Plan) -> tuple[int, ...]:
         """The same, where the ledger can be read."""
         admitted = self._account.in_force(self.dataset.groups)
-        if question.is_free or None in admitted.values():
+        if plan.is_free or None in admitted.values():
             return ()
 
-        def version(*plans: Plan) -> int:
-            return max(each.version for group in groups_read(*plans) if (each := admitted[group]) is not None)
+        def version(step: Plan) -> int:
+            return max(each.version for group in groups_read(step) if (each := admitted[group]) is not None)
 
-        def found(step: Plan | Workload) -> Outcome | None:
-            return self._index.find(step, version(*bundles_of(step)), None)
-
-        plan = as_answered(question, self._planning, self._index, version, pays=False)
-        return answering(plan, found, self._planning.again)
+        standing = self._standing(version, None)
+        resolved = resolve(plan, Way.AS_NAMED, standing, self._planning.with_laplace)
+        return entries_answering(self._procedure(resolved), standing.find)
 
     def hold(self, until: Callable[[], None]) -> None:
         """Store no outcome from now on until this returns; it is called each time one was made. For servers.
@@ -438,29 +404,22 @@ class Protected(Accounted):
         )
         return found
 
-    def was_answered(self, question: Plan | Workload) -> bool:
+    def was_answered(self, plan: Plan) -> bool:
         """Whether this was asked and answered before, of any version of the tables. For servers."""
-        return self._account.answered(question.digest)
+        return self._account.answered(plan.digest)
 
-    def retried(self, question: Plan | Workload, tried: Tried) -> Answer | list[Answer] | None:
+    def retried(self, plan: Plan, tried: Tried) -> Answer | list[Answer] | None:
         """The answer that an attempt of before got; None if there is none, or not yet. It costs nothing. For servers.
 
         Args:
-            question: as it was planned for the attempt.
+            plan: as it was planned for the attempt, which may have carried out the same with Laplace noise.
             tried: what became of it.
         """
-        plans = [question]
-        if question.choice is not None and question.choice.rho is not None:
-            plans.append(self._planning.remade_for(question, question.choice.offer))
+        plans = (plan, self._planning.with_laplace(plan))
         self.signing.load()
-        reached = partial(self._admissions.version_at, tried.version)
-        return answered(
-            plans,
-            tried.stored,
-            lambda step: self._index.find(step, reached(step), step.request.analyst),
-            self._planning.again,
-            self.signing,
-        )
+        standing = self._standing(partial(self._admissions.version_at, tried.version), plan.request.analyst)
+        found = attempted(map(self._procedure, plans), tried.stored, standing.find)
+        return None if found is None else as_asked(plan, answers_of(found, self.signing))
 
     def warm_up(self, *, reading: bool = False) -> None:
         """Load all that a question takes, and open the version in force, so that the first one isn't slower. Free.
@@ -504,26 +463,50 @@ class Protected(Accounted):
         """The versions of the tables, for the custodian: to admit them with conditions, on a schedule, or on trial."""
         return self._admissions
 
-    def _earlier(self, question: Plan | Workload, version: int, analyst: str | None) -> Answer | list[Answer]:
+    def _planned(self, question: str | Frame | Plan | list[str | Frame], terms: Terms) -> tuple[Plan, str | None, bool]:
+        """The plan of what was asked, who asks, and whether it is only to be explained."""
+        from discreet.query.sql import explained
+
+        if isinstance(question, Plan):
+            analyst = _analyst_of(question, terms)
+            return self._planning.made_again(question), analyst, False
+        inner = explained(question) if isinstance(question, str) else None
+        plan = self._planning.plan(question if inner is None else inner, Request.read(terms))
+        return plan, plan.request.analyst, inner is not None
+
+    def _standing(self, version: Callable[[Plan], int], analyst: str | None) -> PlanStanding:
+        return PlanStanding(account=self._account, index=self._index, version=version, analyst=analyst)
+
+    def _procedure(self, plan: Plan) -> Procedure[Tuned]:
+        """What carrying out a plan asks, step by step."""
+        return tuning(plan, self._planning.again)
+
+    def _carried_out(self, plan: Plan, way: Way, analyst: str | None) -> Tuned:
+        """What is released for a plan, or for the same with other noise, at the versions in force."""
+        current = self._admissions.current()
+        standing = self._standing(current.version_for, analyst)
+        resolved = resolve(plan, way, standing, self._planning.with_laplace)
+        return carry_out(self._procedure(resolved), standing, current, self._until)
+
+    def _looked_up(self, plan: Plan, version: int, analyst: str | None) -> Tuned:
         """What was stored for a version of the tables, or follows from such."""
-        reached = self._admissions.version_at(version, *(bundles_of(question) or plans_of(question)))
-        found = self._index.find(question, reached, analyst) if reached else None
-        if found is None:
-            drafts = (level.draft for plan in plans_of(question) for level in plan.levels)
-            public = sorted({scan.table.name for draft in drafts for scan in draft.scans if scan.table.public})
-            if public and version < self._admissions.current().version:
-                raise InvalidArgument(
-                    f"no answer to this question, as it is planned now, is stored for version {version}: it reads the "
-                    f"public table {public[0]!r}, and if that has changed since, other groups were asked about then",
-                    hint="only the version in force can be asked anew",
-                )
+        standing = self._standing(partial(self._admissions.version_at, version), analyst)
+        plan = resolve(plan, Way.LOOKED_UP, standing, self._planning.with_laplace)
+        found = standing.find(plan)
+        if found is not None:
+            return Tuned(outcome=found)
+        drafts = (level.draft for each in plan.plans for level in each.levels)
+        public = sorted({scan.table.name for draft in drafts for scan in draft.scans if scan.table.public})
+        if public and version < self._admissions.current().version:
             raise InvalidArgument(
-                f"no answer to this question, at this cost, is stored for version {version}",
+                f"no answer to this question, as it is planned now, is stored for version {version}: it reads the "
+                f"public table {public[0]!r}, and if that has changed since, other groups were asked about then",
                 hint="only the version in force can be asked anew",
             )
-        if isinstance(question, Workload):
-            return answers_of(question, found, self.signing)
-        return answer_of(Tuned(outcome=found), self.signing)
+        raise InvalidArgument(
+            f"no answer to this question, at this cost, is stored for version {version}",
+            hint="only the version in force can be asked anew",
+        )
 
     def close(self) -> None:
         """Let go of the tables, of the engine's sessions and of the ledger's connection.
@@ -552,7 +535,7 @@ class Protected(Accounted):
             raise BudgetExhausted(f"{who} has no share of this budget", hint="the custodian lists who may ask")
 
 
-def _analyst_of(plan: Plan | Workload, terms: Terms) -> str | None:
+def _analyst_of(plan: Plan, terms: Terms) -> str | None:
     """Who carries out a plan: whoever is named now, or was when it was made.
 
     Raises:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from discreet.gateway.answers import (
     Released,
-    Workload,
     conditions,
     derive,
     how_shown,
@@ -20,10 +19,8 @@ from discreet.gateway.answers import (
 from discreet.gateway.outcome import (
     Outcome,
     StoredRequest,
-    bundles_of,
     groups_from_json,
     parts_of,
-    plans_of,
     seen_by,
 )
 from discreet.query.planner import Plan
@@ -41,9 +38,6 @@ _MOST_MADE = 12
 _MOST_KEPT = 256
 """How many plans that were made again are remembered."""
 
-Remade: TypeAlias = Plan | Workload
-"""What was asked before, planned as it would be now."""
-
 
 class ReuseIndex:
     """The outcomes of an account, for those who ask the same again, or what follows from them.
@@ -53,35 +47,36 @@ class ReuseIndex:
 
     Args:
         account: where they are kept.
-        remake: from what was asked to the plans, as the rules make them now; None where they don't.
+        remake: from what was asked to its plan, as the rules make it now; None where they don't.
     """
 
-    def __init__(self, account: Account, remake: Callable[[StoredRequest], Remade | None]) -> None:
+    def __init__(self, account: Account, remake: Callable[[StoredRequest], Plan | None]) -> None:
         self._account = account
         self._remake = remake
-        self._made: OrderedDict[str, Remade | None] = OrderedDict()
+        self._made: OrderedDict[str, Plan | None] = OrderedDict()
 
-    def find(self, question: Plan | Workload, version: int, analyst: str | None) -> Outcome | None:
-        """The stored outcome of a question, or one that follows from others of the same data; None if there is none.
+    def find(self, plan: Plan, version: int, analyst: str | None) -> Outcome | None:
+        """The stored outcome of a plan, or one that follows from others of the same data; None if there is none.
 
-        One that public facts alone answer follows from nothing, and is stored nowhere.
+        What public facts alone answer follows from nothing, and is stored nowhere.
 
-        A workload's own is looked for, and no other: what it would follow from is rarely there for all of it.
+        Of questions asked together their own is looked for, and no other: what all of them would follow from is rarely
+        there.
 
         Args:
-            question: as it is paid for.
+            plan: as it is paid for.
             version: of the data.
             analyst: who asks.
         """
-        if question.is_free:
-            return _unmeasured(question, version)
-        if isinstance(question, Workload):
-            stored = self._account.stored(question.digest, version)
-            return None if stored is None else Outcome.stored(question.bundles, stored, analyst)
-        known = self._account.about(reuse_key(question.question.source), version, _MOST_READ, asked=question.digest)
-        if known and known[0].question == question.digest:
-            return Outcome.stored((question,), known[0], analyst)
-        return None if question.profiles or not known else self._derived(question, version, known, analyst)
+        if plan.is_free:
+            return _unmeasured(plan, version)
+        if plan.together:
+            stored = self._account.stored(plan.digest, version)
+            return None if stored is None else Outcome.stored(plan, stored, analyst)
+        known = self._account.about(reuse_key(plan.question.source), version, _MOST_READ, asked=plan.digest)
+        if known and known[0].question == plan.digest:
+            return Outcome.stored(plan, known[0], analyst)
+        return None if plan.profiles or not known else self._derived(plan, version, known, analyst)
 
     def holds(self, plan: Plan, version: int) -> bool:
         """Whether a question was answered itself, of that version."""
@@ -103,7 +98,7 @@ class ReuseIndex:
             return None
         certificates = {one.entry: seen_by(analyst, stored) for stored, one in served}
         return Outcome(
-            plans=(found.plan,),
+            plan=found.plan,
             groups=[found.groups()],
             certificate=_certificate(plan, version, [certificates[entry] for entry in found.entries]),
             entry=found.entries[0],
@@ -111,9 +106,9 @@ class ReuseIndex:
             origin=found.entries,
         )
 
-    def remember(self, question: Plan | Workload) -> None:
-        """Note the plans of a question that was just answered, so that they needn't be made again."""
-        self._keep(question.digest, question)
+    def remember(self, plan: Plan) -> None:
+        """Note a plan that was just carried out, so that it needn't be made again."""
+        self._keep(plan.digest, plan)
 
     def _released(self, plan: Plan, known: Sequence[Stored]) -> Iterator[tuple[Stored, Released]]:
         """The levels of the answers that may serve."""
@@ -128,7 +123,7 @@ class ReuseIndex:
             if asked is not None:
                 yield from ((stored, one) for one in _released(asked, stored))
 
-    def _asked(self, stored: Stored) -> Remade | None:
+    def _asked(self, stored: Stored) -> Plan | None:
         """What an answer was given to, planned again; None if the rules make other plans now."""
         if stored.question not in self._made:
             asked = StoredRequest.of_stored(stored)
@@ -136,18 +131,17 @@ class ReuseIndex:
             self._keep(stored.question, made if made is not None and made.digest == stored.question else None)
         return self._made[stored.question]
 
-    def _keep(self, digest: str, made: Remade | None) -> None:
+    def _keep(self, digest: str, made: Plan | None) -> None:
         """Remember what was planned for a while."""
         self._made[digest] = made
         if len(self._made) > _MOST_KEPT:
             self._made.popitem(last=False)
 
 
-def _released(asked: Remade, stored: Stored) -> Iterator[Released]:
+def _released(asked: Plan, stored: Stored) -> Iterator[Released]:
     """The levels of an answer, each with how its groups came to be shown in it."""
-    plans = bundles_of(asked)
     groups = [groups_from_json(part["groups"]) for part in parts_of(stored)]
-    for plan, some in zip(plans, groups, strict=True):
+    for plan, some in zip(asked.bundles, groups, strict=True):
         shown = how_shown(asked, plan, some)
         for number, level in enumerate(plan.levels):
             own = [group for group in some if group.level == number]
@@ -163,19 +157,18 @@ def _may_serve(needed: Sequence[tuple[str, float]], filtered: frozenset[str], st
     return any(isinstance(holds.get(meaning), float) and holds[meaning] <= error for meaning, error in needed)
 
 
-def _unmeasured(question: Plan | Workload, version: int) -> Outcome:
+def _unmeasured(plan: Plan, version: int) -> Outcome:
     """What public facts alone answer. Its certificate has the plans, and no entry: there was no debit."""
-    asked, measured = plans_of(question), bundles_of(question)
     return Outcome(
-        plans=measured,
-        groups=[unmeasured(plan) for plan in measured],
+        plan=plan,
+        groups=[unmeasured(each) for each in plan.bundles],
         certificate=certificate(
-            text=question.text,
+            text=plan.text,
             analyst=None,  # nobody is charged for it
             version=version,
             entry=None,
-            questions=[plan.canonical for plan in asked],
-            plans=[plan.to_dict() for plan in asked],
+            questions=[each.canonical for each in plan.plans],
+            plans=[each.to_dict() for each in plan.plans],
             cost=Cost().to_json(),
         ),
         entry=0,

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from math import ceil, log10, prod
 from typing import TYPE_CHECKING, Self
 
-from discreet.gateway.answers import Workload
 from discreet.ledger import MOST_INSIDE
 
 if TYPE_CHECKING:
@@ -45,16 +44,15 @@ class Size:
     stored: int
 
     @classmethod
-    def of(cls, question: Plan | Workload) -> Self:
-        """The size of all that is stored for a question, or for the questions of a workload."""
-        plans = question.bundles if isinstance(question, Workload) else (question,)
-        every = [each for plan in plans for each in (*plan.profiles, plan)]
-        values = [_values(level) for plan in every for level in plan.levels]
+    def of(cls, plan: Plan) -> Self:
+        """The size of all that is stored for a plan."""
+        every = [each for step in plan.steps for each in step.bundles]
+        values = [_values(level) for each in every for level in each.levels]
         known = [each for each in values if each is not None]
-        if question.is_free:
+        if plan.is_free:
             return cls(values=sum(known), stored=0)
-        asked = len(question.text.encode()) + len(json.dumps([plan.to_dict() for plan in every]))
-        groups = ceil(sum(_bytes(plan.levels) for plan in every))
+        asked = len(plan.text.encode()) + len(json.dumps([each.to_dict() for each in every]))
+        groups = ceil(sum(_bytes(each.levels) for each in every))
         return cls(values=sum(known) if len(known) == len(values) else None, stored=_ENTRY + asked + groups)
 
 

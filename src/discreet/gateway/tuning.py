@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from math import prod
 
 from discreet.gateway.answers import Group
 from discreet.gateway.outcome import Outcome
+from discreet.gateway.procedures import Procedure
 from discreet.mechanisms import Gaussian
 from discreet.privacy import Bounds, Limits
 from discreet.query import ir
@@ -55,38 +57,42 @@ class Tuned:
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
 
 
-def tuned(plan: Plan, ask: Callable[[Plan], Outcome], again: Callable[[Plan, Request], Plan]) -> Tuned:
+def tuning(plan: Plan, again: Callable[[Plan, Request], Plan]) -> Procedure[Tuned]:
     """Ask the profiles first, choose, and ask the question with what is left of the offer.
 
     Args:
-        plan: of the question; without profiles, it is asked as it is.
-        ask: looks for a stored outcome, or pays for a new one.
+        plan: without profiles, it is asked as it is, in one step.
         again: plans the same question for another request.
     """
+    return Procedure(plan, partial(_tuned, plan, again))
+
+
+def _tuned(plan: Plan, again: Callable[[Plan, Request], Plan]) -> Generator[Plan, Outcome, Tuned]:
+    """Choose bounds, where they are unknown, and then limits."""
     if not plan.profiles:
-        return Tuned(outcome=ask(plan))
+        return Tuned(outcome=(yield plan))
     unknown = plan.request.unknown_bounds
     if not unknown:
-        return _limited(plan, ask, again)
+        return (yield from _limited(plan, again))
     spans = plan.profiles[: 2 * len(unknown)]
-    bounds, beyond = _bounds(plan, [(asked, _groups_of(ask(asked))) for asked in spans])
+    bounds, beyond = _bounds(plan, (yield from _each(spans)))
     wanted = {**dict(plan.request.bounds), **bounds}
     rest = again(plan, replace(plan.request.left(SHARE), bounds=tuple(sorted(wanted.items()))))
-    found = _limited(rest, ask, again) if rest.profiles else Tuned(outcome=ask(rest))
+    found = yield from _tuned(rest, again)
     measured = {one.column for one in found.moved}
     beyond = [one for one in beyond if one.column not in measured]
     return replace(found, bounds=bounds, moved=(*found.moved, *beyond), before=(*spans, *found.before))
 
 
-def _limited(plan: Plan, ask: Callable[[Plan], Outcome], again: Callable[[Plan, Request], Plan]) -> Tuned:
+def _limited(plan: Plan, again: Callable[[Plan, Request], Plan]) -> Generator[Plan, Outcome, Tuned]:
     """Choose limits, unless they are given, say what bounds move, and ask."""
     bounded = bounded_columns(plan.question) if plan.request.cut_off else []
-    profiles = [(profile, _groups_of(ask(profile))) for profile in plan.profiles]
+    profiles = yield from _each(plan.profiles)
     number = len(profiles) - len(bounded)
     cut_off = _cut_off(plan, profiles[:number]) if number else None
     chosen = None if cut_off is None else cut_off.limits
     limits = chosen if plan.request.limits == "auto" else plan.request.limits
-    outcome = ask(again(plan, replace(plan.request.left(SHARE), limits=limits, cut_off=False)))
+    outcome = yield again(plan, replace(plan.request.left(SHARE), limits=limits, cut_off=False))
     found = tuple(
         moved(table, column, _classes(asked, groups, CLASSES), asked.levels[0].draft.noises[0])
         for (table, column), (asked, groups) in zip(bounded, profiles[number:], strict=True)
@@ -94,10 +100,13 @@ def _limited(plan: Plan, ask: Callable[[Plan], Outcome], again: Callable[[Plan, 
     return Tuned(outcome=outcome, before=plan.profiles, cut_off=cut_off, moved=found)
 
 
-def _groups_of(outcome: Outcome) -> Sequence[Group]:
-    """What was released of one plan."""
-    (groups,) = outcome.groups
-    return groups
+def _each(profiles: Sequence[Plan]) -> Generator[Plan, Outcome, list[tuple[Plan, Sequence[Group]]]]:
+    """Each profile with what was released for it."""
+    found = []
+    for profile in profiles:
+        (groups,) = (yield profile).groups
+        found.append((profile, groups))
+    return found
 
 
 def _bounds(

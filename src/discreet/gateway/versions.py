@@ -122,9 +122,9 @@ class Versions(ABC):
                 self._current = self._open(admitted)  # questions that still run keep the ones before, and their locks
             return self._current
 
-    def version_at(self, version: int, *plans: Plan) -> int:
-        """The number at which plans were when the account had reached a version; 0 if their tables weren't there."""
-        return self._account.of_groups(version, groups_read(*plans))
+    def version_at(self, version: int, plan: Plan) -> int:
+        """The number at which a plan was when the account had reached a version; 0 if its tables weren't there."""
+        return self._account.of_groups(version, groups_read(plan))
 
     def first(self, *, progress: Progress = lambda _table, _rows: None) -> AdmissionReport | None:
         """Admit the tables that weren't yet; None if all were, be it by another process while this one read them.
@@ -301,9 +301,9 @@ class Current:
         """The number of the last admission."""
         return max(each.version for each in self.admitted.values())
 
-    def version_for(self, *plans: Plan) -> int:
-        """The number of the last admission of any table that these read."""
-        return max(self.admitted[group].version for group in groups_read(*plans))
+    def version_for(self, plan: Plan) -> int:
+        """The number of the last admission of any table that a plan reads."""
+        return max(self.admitted[group].version for group in groups_read(plan))
 
     def known(self, dataset: Dataset, text: str) -> Dataset:
         """What is declared, with what the public tables that a question can read hold: it is public, too.
@@ -327,9 +327,10 @@ class Current:
         self.snapshot.check_places()
 
 
-def groups_read(*plans: Plan) -> frozenset[str]:
-    """The refresh groups of the tables that plans read."""
-    return frozenset(table.refresh for plan in plans for level in plan.levels for table in level.exact.tables)
+def groups_read(plan: Plan) -> frozenset[str]:
+    """The refresh groups of the tables that a plan reads, or that it would read if anything were measured."""
+    plans = plan.bundles or plan.plans
+    return frozenset(table.refresh for each in plans for level in each.levels for table in level.exact.tables)
 
 
 _OTHERS = "a table of others belongs to an account of another name, or in another ledger"

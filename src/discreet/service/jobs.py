@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, PlanChanged, QuestionFailed, Unsupported
 from discreet.service.allowances import check_values, in_bytes
-from discreet.service.release_times import ReleaseTimes, check_memory, longest, work_in_step
+from discreet.service.release_times import ReleaseTimes, check_memory, longest
 
 if TYPE_CHECKING:
-    from discreet.gateway import Protected, Size, Workload
+    from discreet.gateway import Protected, Size
     from discreet.ledger import Attempt
     from discreet.query.planner import Plan
     from discreet.results import Answer
@@ -184,11 +184,11 @@ def _retried(tables: Protected, job: Job) -> Mapping[str, Any]:
     return {} if found is None else {"answer": EncodedAnswer.of(found)}
 
 
-def described(plan: Plan | Workload, times: ReleaseTimes, memory: int) -> dict[str, Any]:
+def described(plan: Plan, times: ReleaseTimes, memory: int) -> dict[str, Any]:
     """A plan as an analyst may see it: it follows from the question, what is declared and what is stored.
 
     Args:
-        plan: of a question or a workload.
+        plan: of one question, or of several.
         times: when answers leave.
         memory: bytes that a slot has.
 
@@ -196,26 +196,21 @@ def described(plan: Plan | Workload, times: ReleaseTimes, memory: int) -> dict[s
         Unsupported: one unit could move what it takes too far.
     """
     from discreet.gateway import Size, cost_of
-    from discreet.query.planner import Plan
 
-    expected: list[Any]
-    step, work = times.step(plan), work_in_step(plan)
+    step, steps = times.step(plan), len(plan.steps)
     check_memory(plan, memory)
-    if isinstance(plan, Plan):
-        measured, expected, words, steps = [plan], _expected(plan), plan.explain(step), 1 + len(plan.profiles)
-    else:
-        if len(plan.plans) > _MOST_TOGETHER:
-            raise Unsupported(
-                f"{len(plan.plans)} questions are asked together, and {_MOST_TOGETHER} may be",
-                hint="ask for less at a time",
-            )
-        measured, expected, words, steps = list(plan.bundles), [_expected(each) for each in plan.plans], str(plan), 1
+    if len(plan.plans) > _MOST_TOGETHER:
+        raise Unsupported(
+            f"{len(plan.plans)} questions are asked together, and {_MOST_TOGETHER} may be",
+            hint="ask for less at a time",
+        )
+    expected = [_expected(each) for each in plan.plans]
     size, seconds = Size.of(plan), longest(step, steps, times.rungs)
     return {
         "digest": plan.digest,
-        "cost": cost_of(measured).to_json(),
-        "expected": expected,
-        "words": f"{words}\n{_resources(seconds, size)}",
+        "cost": cost_of(plan.bundles).to_json(),
+        "expected": expected if plan.together else expected[0],
+        "words": f"{plan.explain(step)}\n{_resources(seconds, size)}",
         "warnings": list(plan.warnings),
         "noise": None if plan.choice is None else str(plan.choice),
         "answered_by": list(plan.answered_by),
@@ -223,7 +218,7 @@ def described(plan: Plan | Workload, times: ReleaseTimes, memory: int) -> dict[s
         "steps": steps,
         "rungs": times.rungs,
         "seconds": seconds,
-        "work": {"seconds": work.seconds, "bytes": work.size},
+        "work": {"seconds": plan.work.seconds, "bytes": plan.work.size},
         "values": size.values,
         "ledger_bytes": size.stored,
     }

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import InvalidArgument, Unsupported
 
 if TYPE_CHECKING:
-    from discreet.gateway import Workload
-    from discreet.query.planner import Plan, Work
+    from discreet.query.planner import Plan
 
 
 _LONGEST = 3600
@@ -79,22 +78,16 @@ class ReleaseTimes:
         """
         return min(_STORING, self.base / 2)
 
-    def step(self, plan: Plan | Workload) -> float:
-        """How many seconds each step of a plan has: each profile that is asked first, and the question itself.
+    def step(self, plan: Plan) -> float:
+        """How many seconds each step of a plan has: each profile that is asked first, and the questions themselves.
 
-        All have as many, so that it makes no difference which profiles were asked before. A workload is one step, for
-        all that is measured for it.
+        All have as many, so that it makes no difference which profiles were asked before.
 
         Raises:
             Unsupported: it reads tables too often, or one unit could move it too far.
         """
-        from discreet.query.planner import Plan
-
-        work = work_in_step(plan)
-        if isinstance(plan, Plan):
-            readings, steps = max(_readings(each) for each in (*plan.profiles, plan)), 1 + len(plan.profiles)
-        else:
-            readings, steps = sum(map(_readings, plan.bundles)), 1
+        work, steps = plan.work, len(plan.steps)
+        readings = max(map(_readings, plan.steps))
         if readings * steps > MOST_READINGS:
             raise Unsupported(
                 f"this can take as long as reading tables {ceil(readings * steps)} times, and what is asked at a time "
@@ -109,14 +102,7 @@ class ReleaseTimes:
         return ceil(100 * (shape + _TIMES_WORK * work.seconds)) / 100
 
 
-def work_in_step(plan: Plan | Workload) -> Work:
-    """How far one unit can move one step of a plan."""
-    from discreet.query.planner import Plan, Work
-
-    return plan.work if isinstance(plan, Plan) else sum((each.work for each in plan.bundles), Work())
-
-
-def check_memory(plan: Plan | Workload, memory: int) -> None:
+def check_memory(plan: Plan, memory: int) -> None:
     """Refuse a question of which one unit could move the memory too far.
 
     Args:
@@ -126,7 +112,7 @@ def check_memory(plan: Plan | Workload, memory: int) -> None:
     Raises:
         Unsupported: it could.
     """
-    size = work_in_step(plan).size
+    size = plan.work.size
     if size > MOST_SHARE * memory:
         raise _too_much(f"{size / 1e6:.3g} MB of memory, and may by {MOST_SHARE * memory / 1e6:.3g} MB")
 

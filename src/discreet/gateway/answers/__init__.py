@@ -17,7 +17,7 @@ from discreet.gateway.answers.released import (
     unmeasured,
 )
 from discreet.gateway.answers.serving import Released, conditions, held, least, reuse_key, wanted
-from discreet.gateway.answers.workload import Workload, how_shown, make_workload
+from discreet.gateway.answers.workload import Workload, how_shown, workload_planner
 
 __all__ = [
     "Arrangement",
@@ -36,10 +36,10 @@ __all__ = [
     "in_order",
     "interval_of",
     "least",
-    "make_workload",
     "picks_by_noise",
     "public_groups",
     "reuse_key",
     "unmeasured",
     "wanted",
+    "workload_planner",
 ]

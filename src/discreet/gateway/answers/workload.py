@@ -9,24 +9,22 @@ in every way of counting, like for any other question.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from discreet.accounting import charge_of, loss_of, zcdp_to_epsilon
+from discreet.accounting import charge_of, zcdp_to_epsilon
 from discreet.errors import InvalidArgument, Unsupported
 from discreet.gateway.answers.apportioning import apportioned, bundles_of
 from discreet.gateway.answers.derivation import Derived, derive
 from discreet.gateway.answers.picking import Arrangement, picks_by_noise
 from discreet.gateway.answers.released import Group, Shown, unmeasured
 from discreet.gateway.answers.serving import Released
-from discreet.privacy import ApproxDP, ComposedEvent, Event, Loss, PureDP
+from discreet.privacy import ApproxDP, ComposedEvent, Event, Loss
 from discreet.query.estimates import Unknown
-from discreet.query.planner import Draft, NoiseChoice, Plan, Request, choose_noise, make_plan
+from discreet.query.planner import Plan, Request, make_plan
 from discreet.results import answered_already
 
 if TYPE_CHECKING:
@@ -43,32 +41,19 @@ _TEXT = 60
 """How much of a question's text its line in the table shows."""
 
 
-@dataclass(frozen=True)
-class Workload:
+@dataclass(frozen=True, repr=False)
+class Workload(Plan):
     """Questions that are planned together and asked together: all of them are answered, or none.
 
-    Like a plan, it holds no handle on any data.
+    Like any plan, it holds no handle on any data.
 
     Args:
-        dataset: what it was planned for.
-        questions: what was asked, in order.
-        request: what was offered for all of them.
-        bundles: what is measured.
-        choice: of Laplace or Gaussian noise, where an offer left it open; `request` is then what was made of it.
-        answered_by: the entry by which all of it was answered already when it was planned.
+        bundles: what is measured, each by a plan of one question; none, where public facts alone answer all of it.
     """
 
-    dataset: Dataset
-    questions: tuple[ir.Question, ...]
-    request: Request
-    bundles: tuple[Plan, ...]
-    choice: NoiseChoice | None = field(default=None, compare=False)
-    answered_by: tuple[int, ...] = field(default=(), compare=False)
+    bundles: tuple[Plan, ...] = ()
 
-    @property
-    def is_free(self) -> bool:
-        """Whether public facts alone answer all of it."""
-        return not self.bundles
+    together: ClassVar[bool] = True
 
     @cached_property
     def plans(self) -> tuple[Plan, ...]:
@@ -80,11 +65,6 @@ class Workload:
         """What in the questions may not mean what it was meant to, and what isn't measured, in plain sentences."""
         return tuple(dict.fromkeys(warning for plan in self.plans for warning in plan.warnings))
 
-    @property
-    def drafts(self) -> tuple[Draft, ...]:
-        """What the rules decided of each level of each bundle."""
-        return tuple(draft for bundle in self.bundles for draft in bundle.drafts)
-
     @cached_property
     def event(self) -> Event:
         """What will be done to the data, in the parameters that accounting needs."""
@@ -93,22 +73,12 @@ class Workload:
     @cached_property
     def cost(self) -> Loss:
         """What all answers together are proved to give away about one unit at the most."""
-        if self.is_free:
-            return PureDP.zero()
-        offered = None if self.choice is None else self.choice.proved
-        if offered is not None:
-            return offered
         charge, request = charge_of(self.event), self.request
         is_more = request.epsilon is not None and charge.epsilon is not None and charge.epsilon > request.epsilon
-        if not is_more or request.delta is None or charge.rho is None:
-            return loss_of(self.event)
+        is_chosen = self.choice is not None and self.choice.proved is not None
+        if is_chosen or not is_more or request.delta is None or charge.rho is None:
+            return super().cost
         return ApproxDP(zcdp_to_epsilon(charge.rho, request.delta - charge.delta), request.delta)
-
-    @cached_property
-    def digest(self) -> str:
-        """The questions with everything that shapes their answers, hashed."""
-        described = {**self.to_dict(), "bundles": [bundle.identity() for bundle in self.bundles]}
-        return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
     @property
     def text(self) -> str:
@@ -126,10 +96,14 @@ class Workload:
 
     def to_dict(self) -> dict[str, object]:
         """The workload as JSON-ready data; all of it is public."""
-        return {
-            "questions": [plan.canonical for plan in self.plans],
-            "bundles": [bundle.to_dict() for bundle in self.bundles],
-        }
+        return self._listed([bundle.to_dict() for bundle in self.bundles])
+
+    def identity(self) -> dict[str, object]:
+        """What the digest is of: the questions, and each bundle at the cost that it was stated at first."""
+        return self._listed([bundle.identity() for bundle in self.bundles])
+
+    def _listed(self, bundles: list[dict[str, object]]) -> dict[str, object]:
+        return {"questions": [plan.canonical for plan in self.plans], "bundles": bundles}
 
     def table(self) -> list[dict[str, object]]:
         """Each column with noise: its question, the ± to expect, and what the parts it rests on cost by themselves.
@@ -148,6 +122,10 @@ class Workload:
             for number, plan in enumerate(self.plans, start=1)
             for one in plan.expected
         ]
+
+    def explain(self, released: float | None = None) -> str:  # noqa: ARG002 — it is one step, and takes as long as that
+        """The workload in words, as it is printed."""
+        return str(self)
 
     def __str__(self) -> str:
         lines = [f"{len(self.plans)} questions, measured in {len(self.bundles)}; cost of all: {self.cost}"]
@@ -176,8 +154,9 @@ class Workload:
                 answers.append((plan, partial(unmeasured, plan)))
                 continue
             found = derive(plan, held, on_purpose=True) or self._counted_otherwise(plan, held)
-            if found is not None:
-                answers.append((found.plan, found.groups))
+            if found is None:
+                raise AssertionError("a bundle serves the questions that it was made of")
+            answers.append((found.plan, found.groups))
         return answers
 
     def _counted_otherwise(self, plan: Plan, held: Sequence[Released]) -> Derived | None:
@@ -188,7 +167,7 @@ class Workload:
 
 
 def how_shown(
-    asked: Plan | Workload, plan: Plan, groups: Sequence[Group]
+    asked: Plan, plan: Plan, groups: Sequence[Group]
 ) -> Callable[[int, tuple[KeyValue, ...]], Shown | None] | None:
     """How the groups of an answer came to be shown, or left out, by level and key; None if noise picked none.
 
@@ -201,7 +180,7 @@ def how_shown(
         plan: of what was measured for it.
         groups: what was released for that plan.
     """
-    if isinstance(asked, Plan):
+    if not asked.together:
         return Arrangement.of(plan, groups).how_of if picks_by_noise(asked.question) else None
     picking = [question for question in asked.questions if picks_by_noise(question)]
     if not picking:
@@ -217,19 +196,20 @@ def how_shown(
     return how
 
 
-def make_workload(
-    questions: Sequence[ir.Question], request: Request, dataset: Dataset, *, choosing: bool = False
-) -> Workload:
-    """Plan several questions together.
+def workload_planner(
+    questions: Sequence[ir.Question], request: Request, dataset: Dataset
+) -> Callable[[Request], Workload]:
+    """A function that plans several questions together, for what is offered or for the same with another noise.
+
+    It raises a `QueryError` where a bundle can't be bounded at what is offered.
 
     Args:
         questions: at least one.
         request: what is offered for all of them; weights and `within` name columns, in whichever questions they are.
         dataset: what is public about the tables.
-        choosing: whether an offer of ε and δ gets the noise that errs less; else it gets Laplace noise.
 
     Raises:
-        QueryError: a question can't be bounded, or not at what is offered.
+        QueryError: a question can't be bounded.
         InvalidArgument: no questions, or too many.
     """
     if not 1 <= len(questions) <= MOST_QUESTIONS:
@@ -241,16 +221,12 @@ def make_workload(
     paid = [question for question in questions if not _alone(question, request, dataset).is_free]
     bundles = bundles_of(paid) if paid else []
 
-    def offered(offer: Request) -> Workload:
-        return Workload(dataset, tuple(questions), offer, apportioned(bundles, offer, dataset) if bundles else ())
+    def planned(offer: Request) -> Workload:
+        measured = apportioned(bundles, offer, dataset) if bundles else ()
+        levels = tuple(level for plan in measured for level in plan.levels)
+        return Workload(dataset, tuple(questions), offer, levels, bundles=measured)
 
-    workload = offered(request)
-    if choosing:
-        found, choice = choose_noise(workload, offered, dataset)
-        workload = replace(found, choice=choice)
-    if len(workload.plans) < len(questions):
-        raise AssertionError("a bundle serves the questions that it was made of")
-    return workload
+    return planned
 
 
 def _alone(question: ir.Question, whole: Request, dataset: Dataset, *, in_parts: bool | None = None) -> Plan:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, ClassVar
 
 from discreet.accounting import Charge, charge_of, first_charge_of, loss_of
 from discreet.errors import Hint, Unsupported
@@ -133,32 +134,60 @@ class Level:
 
 @dataclass(frozen=True)
 class Plan:
-    """A question that can be answered, with what it costs and how accurate it will be.
+    """Questions that can be answered, with what that costs and how accurate the answers will be.
 
-    A plan holds no handle on any data and was made without any but public tables: showing it gives nothing away.
+    Most plans have one question, of which all is said here; a `Workload` has several. A plan holds no handle on any
+    data and was made without any but public tables: showing it gives nothing away.
 
     Args:
         dataset: what it was planned for; it is carried out for nothing else.
-        question: what was asked.
-        request: what was offered for it.
-        levels: one for each grouping set; mostly one.
-        profiles: questions that are asked first, where limits are to be chosen by what they answer.
-        choice: of Laplace or Gaussian noise, where an offer left it open; its `request` is then what was made of it.
+        questions: what was asked, in order.
+        request: what was offered for all of them.
+        levels: what is measured: one level for each grouping set; mostly one.
+        profiles: plans that are asked first, where limits or bounds are chosen by what they answer.
+        choice: of Laplace or Gaussian noise, where an offer left it open; `request` is then what was made of it.
         answered_by: the entries by which it was answered already when it was planned, so that asking it is free. What
             is stored is public, and has no part in what is planned.
     """
 
     dataset: Dataset
-    question: ir.Question
+    questions: tuple[ir.Question, ...]
     request: Request
     levels: tuple[Level, ...]
     profiles: tuple[Plan, ...] = ()
     choice: NoiseChoice | None = field(default=None, compare=False)
     answered_by: tuple[int, ...] = field(default=(), compare=False)
 
+    together: ClassVar[bool] = False
+    """Whether its questions came in a list, and their answers are given in one."""
+
+    @property
+    def question(self) -> ir.Question:
+        """The only question."""
+        (only,) = self.questions
+        return only
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """The plan of each question, with the noise that its answer will have."""
+        return (self,)
+
+    @property
+    def bundles(self) -> tuple[Plan, ...]:
+        """What is measured, each by a plan of one question."""
+        return (self,)
+
+    @property
+    def steps(self) -> tuple[Plan, ...]:
+        """What is asked one after the other, each paid for by itself: the profiles, and then the questions.
+
+        What the profiles answer may change what follows, but not how many steps there are.
+        """
+        return (*self.profiles, self)
+
     @property
     def text(self) -> str:
-        """The question as it was written."""
+        """The questions as they were written."""
         return self.question.text
 
     @cached_property
@@ -203,17 +232,26 @@ class Plan:
 
     @cached_property
     def digest(self) -> str:
-        """The question with everything that shapes its answer, hashed: equal digests may share one release."""
+        """The questions with everything that shapes their answers, hashed: equal digests may share one release."""
         return hashlib.sha256(json.dumps(self.identity(), sort_keys=True).encode()).hexdigest()
 
     @cached_property
     def expected(self) -> tuple[Expected, ...]:
         """The error to expect of each column, at 95 %; with grouping sets, in each of them."""
-        return expected_errors(self.levels[0].draft)
+        return tuple(one for plan in self.plans for one in expected_errors(plan.levels[0].draft))
+
+    def answers(self, released: Sequence[Sequence[Any]], entry: int) -> Sequence[tuple[Plan, Sequence[Any]]]:  # noqa: ARG002 — a workload needs it
+        """What each question is answered, with its plan.
+
+        Args:
+            released: the groups of each bundle.
+            entry: the number of the debit.
+        """
+        return list(zip(self.plans, released, strict=True))
 
     def __repr__(self) -> str:
-        """The question and its cost; `explain` says all of it."""
-        return f"<Plan of {' '.join(self.question.text.split())!r}: {self.cost}>"
+        """The questions and their cost; `explain` says all of it."""
+        return f"<{type(self).__name__} of {' '.join(self.text.split())!r}: {self.cost}>"
 
     def explain(self, released: float | None = None) -> str:
         """The plan in words.
@@ -293,7 +331,7 @@ def make_plan(
     levels = tuple(map(Level, _drafted(drafts, in_parts)))
     if request.consistent:
         _check_consistent([level.draft for level in levels])
-    plan = Plan(dataset, question, request, levels)
+    plan = Plan(dataset, (question,), request, levels)
     if plan.is_free or not request.takes_profile:
         return plan
     asked = profile_questions(levels[0].draft, request, question, dataset)
