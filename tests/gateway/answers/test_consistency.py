@@ -10,7 +10,7 @@ import pytest
 
 from discreet.errors import Unsupported
 from discreet.gateway.answers import Arrangement, Group, consistent
-from discreet.gateway.answers.released import _quantum
+from discreet.gateway.answers.consistency import _quantum
 from discreet.noise import discrete_laplace
 from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
 from discreet.query import ir

@@ -3,20 +3,22 @@
 Nothing here runs an engine, draws noise or opens a ledger; the rest of the gateway does, and calls this room.
 """
 
+from discreet.gateway.answers.consistency import consistent
 from discreet.gateway.answers.derivation import derive
 from discreet.gateway.answers.intervals import ShownIntervals, interval_of
+from discreet.gateway.answers.matching import Released
+from discreet.gateway.answers.parts import held, least, wanted
 from discreet.gateway.answers.picking import Arrangement, picks_by_noise
 from discreet.gateway.answers.released import (
     Group,
     Shown,
     Values,
-    consistent,
     evaluate,
     in_order,
     public_groups,
     unmeasured,
 )
-from discreet.gateway.answers.serving import Released, conditions, held, least, reuse_key, wanted
+from discreet.gateway.answers.same_rows import conditions, reuse_key
 from discreet.gateway.answers.workload import Workload, how_shown, workload_planner
 
 __all__ = [

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from discreet.accounting import charge_of, rho_for
 from discreet.errors import Hint, UnknownColumn, Unsupported
-from discreet.gateway.answers.serving import merged
+from discreet.gateway.answers.same_rows import merged
 from discreet.privacy import ComposedEvent, Event, ExponentialEvent, LaplaceEvent
 from discreet.query import ir
 from discreet.query.ir import MARK

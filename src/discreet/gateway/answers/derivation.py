@@ -2,7 +2,7 @@
 
 What follows from released numbers costs nothing more (Dwork & Roth 2014, Proposition 2.1). So what is decided here is
 about accuracy alone: an answer is derived only where its exact part is the one that the question would have asked for
-(see `serving`), each of its parts is taken from where it errs least, and no aggregate is expected to err more than in
+(see `matching`), each of its parts is taken from where it errs least, and no aggregate is expected to err more than in
 the answer that the offer would have bought.
 """
 
@@ -12,14 +12,9 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
+from discreet.gateway.answers.matching import Released, is_unlimited, matched
+from discreet.gateway.answers.parts import ROUNDED, about
 from discreet.gateway.answers.released import Group, Shown, in_order
-from discreet.gateway.answers.serving import (
-    ROUNDED,
-    Released,
-    about,
-    is_unlimited,
-    serving,
-)
 from discreet.gateway.answers.sources import AvailableParts, Choice, Source, Total
 from discreet.query import ir
 from discreet.query.estimates import (
@@ -83,7 +78,7 @@ def derive(plan: Plan, released: Sequence[Released], *, on_purpose: bool = False
 
 def _derived(draft: Draft, released: Sequence[Released], *, on_purpose: bool) -> _Assembly | None:
     """One level, if it can be made."""
-    found = [(one, serving(draft, one, any_threshold=on_purpose)) for one in released]
+    found = [(one, matched(draft, one, any_threshold=on_purpose)) for one in released]
     sources = [Source.of(one, how) for one, how in found if how is not None]
     # Answers with selected groups have groups of their own each; public groups are the same in all.
     for together in [[one] for one in sources] if draft.has_private_keys else [sources]:

@@ -141,9 +141,6 @@ def _rounded(found: Interval | None, kind: Kind) -> Interval | None:
     return Interval(floor(found.lo), ceil(found.hi)) if kind is Kind.INTEGER else found
 
 
-# ── The interval of one group ─────────────────────────────────────────────────────────────────────────────────────────
-
-
 def interval_of(draft: Draft, expr: ir.Expr, confidence: float) -> Rule:
     """The rule that gives an output's interval for each group, or None where there is no noise or no bound.
 

@@ -14,8 +14,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
+from discreet.gateway.answers.consistency import consistent
 from discreet.gateway.answers.intervals import ShownIntervals, selected_by, usual_margin
-from discreet.gateway.answers.released import Group, Shown, Values, consistent, evaluate
+from discreet.gateway.answers.released import Group, Shown, Values, evaluate
 from discreet.query import ir
 from discreet.query.estimates import (
     Condition,

@@ -6,14 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
+from discreet.gateway.answers.matching import Released
+from discreet.gateway.answers.parts import about, meaning, summand
+from discreet.gateway.answers.regrouping import Regrouping
 from discreet.gateway.answers.released import Shown
-from discreet.gateway.answers.serving import (
-    Regrouping,
-    Released,
-    about,
-    meaning,
-    summand,
-)
 from discreet.mechanisms import Gaussian
 from discreet.privacy import KeyValue
 from discreet.query import ir

@@ -19,9 +19,9 @@ from discreet.accounting import charge_of, zcdp_to_epsilon
 from discreet.errors import InvalidArgument, Unsupported
 from discreet.gateway.answers.apportioning import apportioned, bundles_of
 from discreet.gateway.answers.derivation import Derived, derive
+from discreet.gateway.answers.matching import Released
 from discreet.gateway.answers.picking import Arrangement, picks_by_noise
 from discreet.gateway.answers.released import Group, Shown, unmeasured
-from discreet.gateway.answers.serving import Released
 from discreet.privacy import ApproxDP, ComposedEvent, Event, Loss
 from discreet.query.estimates import Unknown
 from discreet.query.planner import Plan, Request, make_plan

@@ -1,0 +1,134 @@
+"""Regrouping: how the groups of an answer make up other groups, as far as their keys tell.
+
+A filter or a key of the new question that is computed from the old keys alone has one value for each old group, and
+that can be worked out: `WHERE region = 'north'`, `GROUP BY age // 10`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from discreet.gateway.answers.released import public_groups
+from discreet.privacy import KeyValue
+from discreet.query import ir
+from discreet.query.ir import Value, python_value
+
+_MOST_STEPS = 100_000
+"""How many function values may be worked out for one old answer: some tenths of a second."""
+
+_Key = tuple[KeyValue, ...]
+_Program = Callable[[Sequence[Value]], Value]
+
+
+class _UnknownError(Exception):
+    """The old keys don't tell, or Python can't be trusted to compute what an engine would."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regrouping:
+    """How groups make up other groups.
+
+    Args:
+        groups: the old groups that each new one is made of; none, where the new one has no rows for certain.
+        drops: whether some old group belongs to no new one.
+    """
+
+    groups: Mapping[_Key, tuple[_Key, ...]]
+    drops: bool
+
+    @property
+    def most(self) -> int:
+        """How many old groups are added up, at the most."""
+        return max(map(len, self.groups.values()), default=0)
+
+    @property
+    def merges(self) -> bool:
+        """Whether some new group is made of several old ones."""
+        return self.most > 1
+
+    @property
+    def renames(self) -> bool:
+        """Whether each new group is one old one."""
+        return all(len(parts) == 1 for parts in self.groups.values())
+
+
+def regrouped(old: Sequence[ir.Key], new: Sequence[ir.Key], extra: Sequence[ir.Expr]) -> Regrouping | None:
+    """How the old groups make up the new ones; None if their keys don't tell.
+
+    A row that is in none of the old groups, because a key of it is NULL and NULL isn't among the public values, must
+    be in none of the new ones either; otherwise there is no regrouping.
+
+    Args:
+        old: keys with public values.
+        new: keys with public values.
+        extra: filters of the new question that the old one doesn't have.
+    """
+    if prod(len(_possible(key)) for key in old) * (1 + len(new) + len(extra)) > _MOST_STEPS:
+        return None
+    places = {str(key.expr): place for place, key in enumerate(old)}
+    try:
+        conditions = [_program(condition, places) for condition in extra]
+        keys = [_program(key.expr, places) for key in new]
+        return _collected(old, new, lambda group: _place(group, conditions, keys))
+    except _UnknownError:
+        return None
+
+
+def _collected(
+    old: Sequence[ir.Key], new: Sequence[ir.Key], place: Callable[[_Key], Sequence[Value] | None]
+) -> Regrouping | None:
+    """The groups, by where each old one belongs."""
+    listed = [set(key.values or ()) for key in old]
+    found: dict[_Key, list[_Key]] = {group: [] for group in public_groups(new)}
+    drops = False
+    for group in product(*map(_possible, old)):
+        goal = place(group)
+        belongs = goal is not None and goal in found
+        if any(value not in values for value, values in zip(group, listed, strict=True)):
+            if belongs:
+                return None
+        elif belongs:
+            found[goal].append(group)  # type: ignore[index]  # a goal that is found is a key
+        else:
+            drops = True
+    return Regrouping(groups={goal: tuple(groups) for goal, groups in found.items()}, drops=drops)
+
+
+def _place(group: _Key, conditions: Sequence[_Program], keys: Sequence[_Program]) -> tuple[Value, ...] | None:
+    """The new group that an old one's rows are in; None if a filter leaves them out."""
+    if any(condition(group) is not True for condition in conditions):
+        return None
+    return tuple(key(group) for key in keys)
+
+
+def _possible(key: ir.Key) -> tuple[KeyValue, ...]:
+    """All that a row's key can be: the public values, and NULL if it can be that."""
+    values = key.values or ()
+    return (*values, None) if key.expr.type.nullable and None not in values else values
+
+
+def _program(expr: ir.Expr, places: Mapping[str, int]) -> _Program:
+    """A function from an old group to an expression's value for all of its rows."""
+    place = places.get(str(expr))
+    if place is not None:
+        return lambda group: group[place]
+    match expr:
+        case ir.Literal():
+            constant = python_value(expr)
+            return lambda _group: constant
+        case ir.Call(function=function, args=args):
+            parts = [_program(arg, places) for arg in args]
+            return lambda group: _checked(function, [part(group) for part in parts])
+        case _:
+            raise _UnknownError
+
+
+def _checked(function: ir.Function, values: Sequence[Value]) -> Value:
+    """The function's value, if Python can tell."""
+    if not function.agrees(*values):
+        raise _UnknownError
+    value: Value = function.evaluate(*values)
+    return value
