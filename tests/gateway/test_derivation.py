@@ -264,7 +264,7 @@ def test_the_expected_error_is_that_of_the_noise_it_has(desk: Desk) -> None:
     assert answer.reused
     found = protected._index.find(plan, 1, None)
     assert found is not None
-    (made,) = found.plans
+    made = found.plan
     for derived, bought in zip(made.expected, plan.expected, strict=True):
         assert derived.error is not None
         assert bought.error is not None

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from discreet.engine import Engine, ExactResult
 from discreet.errors import AccuracyUnreachable, BudgetExhausted, QuestionFailed
 from discreet.gateway.answers import Group, in_order, public_groups, reuse_key
+from discreet.gateway.current import Current
 from discreet.gateway.outcome import Outcome, certificate_of, recorded
 from discreet.gateway.reuse import ReuseIndex
-from discreet.gateway.versions import Current
 from discreet.mechanisms import Mode
 from discreet.query.estimates import Noisy, Selection
 from discreet.query.planner import Level, Plan, make_plan

@@ -13,10 +13,10 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from discreet.errors import BudgetExhausted
+from discreet.gateway.current import Current
 from discreet.gateway.execute import execute
 from discreet.gateway.outcome import Outcome
 from discreet.gateway.standing import PlanStanding
-from discreet.gateway.versions import Current
 from discreet.query.planner import Plan
 
 _Found = TypeVar("_Found")

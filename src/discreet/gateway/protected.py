@@ -15,9 +15,11 @@ from discreet.accounting import Charge
 from discreet.arguments import taking_known
 from discreet.errors import BudgetExhausted, InvalidArgument, LedgerError
 from discreet.gateway.admissions import Admissions
+from discreet.gateway.after_close import AFTER_CLOSE
 from discreet.gateway.already_answered import attempted, entries_answering
 from discreet.gateway.answer_builder import answers_of, as_asked, cost_of, explanation_of
 from discreet.gateway.answers import Workload
+from discreet.gateway.current import groups_read
 from discreet.gateway.execute import prepare, run
 from discreet.gateway.planning import Frame, Planning, declarations_digest
 from discreet.gateway.procedures import Procedure, carry_out
@@ -25,7 +27,7 @@ from discreet.gateway.resolve import Way, resolve, way_of
 from discreet.gateway.reuse import ReuseIndex
 from discreet.gateway.standing import PlanStanding
 from discreet.gateway.tuning import Tuned, tuning
-from discreet.gateway.versions import AFTER_CLOSE, AdmissionReport, groups_read
+from discreet.gateway.versions import AdmissionReport
 from discreet.privacy import Limits
 from discreet.query.planner import Plan, Request, Terms, taking_terms
 from discreet.results import Answer, prospect

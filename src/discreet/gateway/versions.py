@@ -1,4 +1,4 @@
-"""Versions: which version of the tables is in force, open for questions; and what stands in its place once closed.
+"""Versions: which version of the tables is in force, and how it is opened for questions.
 
 The number of the version is the custodian's act alone, and no function of what the tables hold: an analyst who could
 tell from it whether they changed, or which of them did, could tell whether somebody is in one. So there is one number
@@ -14,16 +14,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NoReturn
-from weakref import finalize
+from typing import TYPE_CHECKING, Any
 
-from discreet.engine import Engine, open_engine
+from discreet.engine import open_engine
 from discreet.errors import (
-    AccountClosed,
     AdmissionConflict,
     Hint,
     InvalidArgument,
@@ -31,12 +29,18 @@ from discreet.errors import (
     SnapshotError,
     SnapshotMissing,
 )
+from discreet.gateway.after_close import AFTER_CLOSE
+from discreet.gateway.current import Current, groups_read
 from discreet.query.planner import Plan
 from discreet.tables import Dataset, Table
 from discreet.tables.admission import HeldTable, Lock, Progress, Snapshot, admit, folder_of, identifying
 
 if TYPE_CHECKING:
     from discreet.ledger import Account, Admitted
+
+
+_OTHERS = "a table of others belongs to an account of another name, or in another ledger"
+"""A hint where the tables at hand may not be those of the account."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,86 +277,6 @@ def _shared(folder: Path) -> Lock:
     )
 
 
-# ── Open for questions ────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True, repr=False, weakref_slot=True)
-class Current:
-    """The versions in force, open for questions; its engine is closed once nothing holds it, no question either.
-
-    Args:
-        admitted: as the ledger has them, by refresh group.
-        engine: over their snapshots.
-        snapshot: all of them together.
-        locks: that keep their folders from being removed for as long as anybody holds this.
-    """
-
-    admitted: Mapping[str, Admitted]
-    engine: Engine
-    snapshot: Snapshot
-    locks: tuple[Lock, ...]
-
-    def __post_init__(self) -> None:
-        """See to it that the engine lets go of its sessions, and of tables in memory."""
-        finalize(self, self.engine.close).atexit = False
-
-    @property
-    def version(self) -> int:
-        """The number of the last admission."""
-        return max(each.version for each in self.admitted.values())
-
-    def version_for(self, plan: Plan) -> int:
-        """The number of the last admission of any table that a plan reads."""
-        return max(self.admitted[group].version for group in groups_read(plan))
-
-    def known(self, dataset: Dataset, text: str) -> Dataset:
-        """What is declared, with what the public tables that a question can read hold: it is public, too.
-
-        Args:
-            dataset: as declared, perhaps with an analyst's bounds.
-            text: of the question; a table whose name isn't in it isn't read.
-        """
-        tables = [
-            self.engine.known(table) if table.public and table.name.casefold() in text.casefold() else table
-            for table in dataset.tables
-        ]
-        return replace(dataset, tables=tuple(tables))
-
-    def check(self) -> None:
-        """Refuse every question if a file that was admitted in place has changed since, whichever table it is of.
-
-        Raises:
-            SnapshotChanged: one has.
-        """
-        self.snapshot.check_places()
-
-
-def groups_read(plan: Plan) -> frozenset[str]:
-    """The refresh groups of the tables that a plan reads, or that it would read if anything were measured."""
-    plans = plan.bundles or plan.plans
-    return frozenset(table.refresh for each in plans for level in each.levels for table in level.exact.tables)
-
-
-_OTHERS = "a table of others belongs to an account of another name, or in another ledger"
-"""What those are told whose tables may be other ones than those of the account."""
-
-
 def _hint_to_admit(template: str) -> Hint:
     """A hint to admit the tables, by the name that it has at each door."""
     return Hint(template.format("refresh()"), cli=template.format("`discreet admit`"))
-
-
-class _AfterClose:
-    """Stands where something was before it was closed: whatever is asked of it is refused."""
-
-    def __getattr__(self, name: str) -> NoReturn:
-        """Refuse it.
-
-        Raises:
-            AccountClosed: always, but for what Python itself looks for.
-        """
-        raise AttributeError(name) if name.startswith("__") else AccountClosed
-
-
-AFTER_CLOSE: Any = _AfterClose()
-"""What is put in the place of a closed account, ledger or index."""

@@ -19,7 +19,7 @@ from discreet.query.planner import Accuracy, Draft, Plan, Request, make_plan
 from discreet.query.planner.accuracy import expected_errors
 from discreet.query.planner.allocation import split
 from discreet.query.planner.noise_calibration import _with_noise
-from discreet.query.planner.terms import read_within
+from discreet.query.planner.within import read_within
 from discreet.query.sql import question
 from discreet.tables import Dataset
 from support.asked import TABLES

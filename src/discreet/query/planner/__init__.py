@@ -27,12 +27,14 @@ from discreet.query.planner.contribution_profile import (
     cut_off_by_groups,
     cut_off_by_rows,
 )
+from discreet.query.planner.draft import Draft
 from discreet.query.planner.expression_sensitivity import sensitivity
 from discreet.query.planner.noise_calibration import NoiseChoice, choose_noise
 from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan
 from discreet.query.planner.plan_text import limits_in_words
-from discreet.query.planner.request import CONFIDENCE, Draft, Request, taking_terms
-from discreet.query.planner.terms import Accuracy, Auto, Terms
+from discreet.query.planner.request import CONFIDENCE, Request, taking_terms
+from discreet.query.planner.terms import Auto, Terms
+from discreet.query.planner.within import Accuracy
 from discreet.query.planner.work import Work, rows_of_unit
 
 __all__ = [

@@ -25,7 +25,8 @@ from discreet.query.estimates import (
     slopes_of,
 )
 from discreet.query.planner.allocation import Prices, check_columns, split
-from discreet.query.planner.request import CONFIDENCE, Draft, Request
+from discreet.query.planner.draft import Draft
+from discreet.query.planner.request import CONFIDENCE, Request
 
 _LEAST, MOST = Fraction(1, 2**14), Fraction(2**10)
 """The offers that are looked at: grids are made for the least, and nobody should call the most private."""

@@ -32,7 +32,8 @@ from statistics import NormalDist
 from discreet.errors import UnknownColumn, Unsupported
 from discreet.query import ir
 from discreet.query.estimates import ROWS, Joint, Noise
-from discreet.query.planner.request import CONFIDENCE, Draft, laws_of
+from discreet.query.planner.draft import Draft, laws_of
+from discreet.query.planner.request import CONFIDENCE
 
 _NEAR = 1e-3
 """How far in rows a choice is taken to be off at least: one from a single value is never off, and needs a share too."""

@@ -19,7 +19,8 @@ from discreet.privacy import Limits
 from discreet.query import ir
 from discreet.query.ir import call, has_one_row, literal
 from discreet.query.planner.bounds_profile import bounded_columns, clamping_question, classes
-from discreet.query.planner.request import Draft, Request
+from discreet.query.planner.draft import Draft
+from discreet.query.planner.request import Request
 from discreet.results import CutOff
 from discreet.tables import Dataset, Kind
 

@@ -39,7 +39,7 @@ from discreet.privacy import KeyValue, Limits
 from discreet.query import ir
 from discreet.query.aggregates import UNITS
 from discreet.query.ir import MOST_VALUES, column_type, declared_limits, has_one_row, public_values
-from discreet.query.planner.request import Draft, Together
+from discreet.query.planner.draft import Draft, Together
 from discreet.tables import Kind
 
 _YET_TO_CHOOSE = Limits(rows=10)

@@ -16,7 +16,7 @@ from discreet.query import ir
 from discreet.query.aggregates import Measures, range_of
 from discreet.query.estimates import Estimator, Grid, OfNoRows, Pick, grid_of
 from discreet.query.ir import Trial, is_always_null, literal
-from discreet.query.planner.request import Draft
+from discreet.query.planner.draft import Draft
 from discreet.tables import Kind
 
 _REAL_BITS = 32

@@ -89,7 +89,8 @@ from discreet.query import ir
 from discreet.query.estimates import Mechanism, Noise, Pick, QuantileEstimator, Selection, parts_with_intervals
 from discreet.query.planner.accuracy import MOST, least_offer, shares_for, targets, unreachable, worst_error
 from discreet.query.planner.allocation import Prices, check_columns, shares
-from discreet.query.planner.request import CONFIDENCE, Draft, Request, laws_of
+from discreet.query.planner.draft import Draft, laws_of
+from discreet.query.planner.request import CONFIDENCE, Request
 from discreet.tables import Dataset
 
 _COUNTABLE_GROUPS = 2**48

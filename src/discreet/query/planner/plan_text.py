@@ -16,7 +16,8 @@ from discreet.query import ir
 from discreet.query.estimates import Noise, Selection
 from discreet.query.ir import has_one_row
 from discreet.query.planner.accuracy import cost_shares, expected_errors
-from discreet.query.planner.request import CONFIDENCE, Draft
+from discreet.query.planner.draft import Draft
+from discreet.query.planner.request import CONFIDENCE
 from discreet.tables import Kind
 
 _NAMES = {0: "least", 1: "greatest"}

@@ -37,8 +37,8 @@ from discreet.query.ir import (
     public_values,
     uncast,
 )
+from discreet.query.planner.draft import Draft
 from discreet.query.planner.plan_text import expression_in_words
-from discreet.query.planner.request import Draft
 from discreet.tables import Kind
 
 _AVERAGE = ir.Type(Kind.REAL, Fraction(-(2**200)), Fraction(2**200), nullable=True)

@@ -1,12 +1,12 @@
-"""Requests: what an analyst offers for an answer, or the accuracy they want; and drafts, what is decided on them.
+"""Requests: what an analyst offers for an answer, or the accuracy they want.
 
-A request holds the terms as they were read; whoever takes terms takes them from here, so a new one is added here and in
-`terms` alone. A draft joins a request to a question: the rules of planning pass it on, and each fills in its part.
+A request holds the terms as they were read. Whatever takes terms takes them from here, so a new one is added here and
+in `terms` alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from fractions import Fraction
@@ -15,21 +15,17 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack, get_typ
 
 from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import moderate
-from discreet.mechanisms import Threshold
-from discreet.mechanisms.histogram import Contribution
-from discreet.privacy import Adjacency, Bounds, KeyValue, Limits, Sensitivity, Unit
+from discreet.privacy import Bounds, Limits
 from discreet.query import ir
-from discreet.query.estimates import Estimator, Noise, Pick, Selection
 from discreet.query.ir import declared_limits
-from discreet.query.planner.terms import FORMS, Accuracy, Auto, Terms, read_delta
+from discreet.query.planner.terms import FORMS, Auto, Terms, read_delta
+from discreet.query.planner.within import Accuracy
 
 if TYPE_CHECKING:
     from discreet.query.sql import Options
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-
-_ONE_ROW = Limits(rows=1)
 
 _LONGEST = 100
 """How much of a name that nobody knows is looked at."""
@@ -248,103 +244,3 @@ def _limits(options: Options, question: ir.Question) -> Limits | None:
     if declared.rows is None:
         return Limits(groups=options.max_groups_contributed, rows_per_group=declared.rows_per_group)
     return Limits(rows=declared.rows, groups=options.max_groups_contributed)
-
-
-# ── Drafts ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class Together:
-    """Keys of one public table, of which a group has values that some row of it has together.
-
-    Args:
-        places: of the keys.
-        values: of the rows, in the order of these places.
-    """
-
-    places: tuple[int, ...]
-    values: frozenset[tuple[KeyValue, ...]]
-
-    def has(self, key: Sequence[KeyValue]) -> bool:
-        """Whether there is a row like a group."""
-        return tuple(key[place] for place in self.places) in self.values
-
-
-def laws_of(noises: Iterable[Noise]) -> dict[str, Noise]:
-    """The noise of each number that measures consist of, by its name."""
-    return {one.measure.name: one for noise in noises for one in noise.numbers}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """What the rules have decided so far; each rule fills in its part, and none changes another's.
-
-    Args:
-        question: bound and typed.
-        request: what is offered.
-        adjacency: which tables are neighbours.
-        without_rows: why public facts alone say that the answer is one of no rows, in words; empty where they don't.
-        keys: by `public_keys`.
-        together: by `public_keys`; which values of several keys some row of a public table has together.
-        limits: by `contributions`.
-        in_parts: whether rows are counted in parts where that is possible; see `measures`.
-        measures: by `measures`; those that are counted or added up.
-        histograms: by `measures`; those that something is chosen from.
-        picks: by `measures`; what is chosen from histograms.
-        estimators: by `measures`; from what is released to the aggregates, by aggregate name.
-        selector: by `measures`; the measure that decides which private groups are released; None if all are public.
-        sensitivities: by `sensitivities`, one per measure.
-        contributions: by `sensitivities`, one per histogram.
-        noises: by `calibrate`, one per measure.
-        selections: by `calibrate`, one per pick.
-        needed: by `calibrate`; the least offer that is accurate enough, which may be more than what is offered; None if
-            no accuracy was asked for, or no offer is enough.
-        threshold: by `selection`.
-    """
-
-    question: ir.Question
-    request: Request
-    adjacency: Adjacency
-    without_rows: str = ""
-    keys: tuple[ir.Key, ...] = ()
-    limits: Limits = _ONE_ROW
-    in_parts: bool = False
-    measures: tuple[ir.Measure | ir.Vector, ...] = ()
-    histograms: tuple[ir.Histogram, ...] = ()
-    picks: tuple[Pick, ...] = ()
-    estimators: tuple[tuple[str, Estimator], ...] = ()
-    selector: str | None = None
-    sensitivities: tuple[Sensitivity, ...] = ()
-    contributions: tuple[Contribution, ...] = ()
-    together: tuple[Together, ...] = ()
-    noises: tuple[Noise, ...] = ()
-    selections: tuple[Selection, ...] = ()
-    needed: Fraction | None = None
-    threshold: Threshold | None = None
-
-    @property
-    def scans(self) -> tuple[ir.Scan, ...]:
-        """The tables that are read."""
-        return tuple(dict.fromkeys(ir.scans(self.question.source)))
-
-    @property
-    def unit(self) -> Unit:
-        """Whose presence is hidden."""
-        owner = ir.owner_of(self.question.source)
-        if owner is None:
-            raise TypeError("a question reads a private table")
-        return owner.unit
-
-    @property
-    def laws(self) -> Mapping[str, Noise]:
-        """The noise of every number that is released, by the name it is released under."""
-        return laws_of(self.noises)
-
-    def has(self, key: Sequence[KeyValue]) -> bool:
-        """Whether there can be a group of this key: some row of each public table has what comes from it together."""
-        return all(each.has(key) for each in self.together)
-
-    @property
-    def has_private_keys(self) -> bool:
-        """Whether some key's values aren't known in public."""
-        return any(key.values is None for key in self.keys)
