@@ -72,9 +72,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from enum import StrEnum
 from json import dumps
 from shlex import quote
 from typing import Any, ClassVar, Literal, Never, Self, TypeAlias
+
+
+class Category(StrEnum):
+    """What an error means to whoever hears of it. Each protocol has a table of how it says so."""
+
+    REFUSED = "refused"
+    """The question, or an argument, isn't one that can be answered: ask otherwise."""
+
+    BUDGET = "budget"
+    """It can't be paid for."""
+
+    ACCESS = "access"
+    """The caller may not, or not like this."""
+
+    BUSY = "busy"
+    """Not now: ask again later."""
+
+    UNAVAILABLE = "unavailable"
+    """What it takes isn't there, or isn't in order. A server says no more of it to strangers."""
+
+    FAILED = "failed"
+    """It was paid for, and something went wrong; no more is said."""
 
 
 class DiscreetError(Exception):
@@ -82,12 +105,15 @@ class DiscreetError(Exception):
 
     Attributes:
         code: name of the kind of error, for programs: that of its class, as in `ledger_missing`, without `Error`.
+        category: what it means to whoever hears of it. Of an error that says nothing else the least is told: a server
+            withholds the message of what is unavailable.
         message: what is wrong, in public facts only.
         hint: what to do about it; may be empty.
         place: where, as a one-based `(line, column)` of the question or file; None if it has no place.
     """
 
     code: ClassVar[str] = "error"
+    category: ClassVar[Category] = Category.UNAVAILABLE
 
     def __init_subclass__(cls) -> None:
         cls.code = "_".join(re.findall("[A-Z][a-z]+", cls.__name__.removesuffix("Error"))).lower()
@@ -114,6 +140,8 @@ class DiscreetError(Exception):
 
 class InvalidArgument(DiscreetError, ValueError):
     """A number, name or shape handed to a function is wrong."""
+
+    category = Category.REFUSED
 
 
 class NotTried(InvalidArgument):
@@ -213,6 +241,8 @@ class QueryError(DiscreetError):
         self.at = at
         self.called = ""
 
+    category = Category.REFUSED
+
 
 class SqlSyntax(QueryError):
     """The question isn't SQL."""
@@ -278,6 +308,8 @@ def unforeseen(what: Never) -> Unsupported:
 class BudgetError(DiscreetError):
     """The question is understood but can't be paid for; nothing was charged."""
 
+    category = Category.BUDGET
+
 
 class BudgetExhausted(BudgetError):
     """The question would overspend the budget."""
@@ -329,6 +361,8 @@ class WitnessUnavailable(DiscreetError):
 class AccessError(DiscreetError):
     """Whoever asks a server may not, or not now; nothing was charged."""
 
+    category = Category.ACCESS
+
 
 class Unauthenticated(AccessError):
     """The token isn't known, or holds no more; which of the two isn't said."""
@@ -379,6 +413,8 @@ class AskedInPart(AccessError):
 class ProviderBusy(AccessError):
     """As many wait for the identity provider as may at a time; nobody was asked who this is."""
 
+    category = Category.BUSY
+
     retry_after = 1
 
     def __init__(self, message: str = "as many people sign in at the provider as may at a time") -> None:
@@ -388,6 +424,8 @@ class ProviderBusy(AccessError):
 
 class TooManyWaiting(AccessError):
     """Too much of the caller's waits or runs already; `retry_after` says for how many seconds at least."""
+
+    category = Category.BUSY
 
     retry_after: int = 1
 
@@ -425,6 +463,8 @@ class QuestionFailed(DiscreetError):
 
     One constant text: whatever else it could say might depend on a person. What was reserved stays spent.
     """
+
+    category = Category.FAILED
 
     def __init__(self) -> None:
         super().__init__(

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 
 from discreet import errors
-from discreet.errors import DiscreetError
-from support.project import modules
+from discreet.cli.common.exit_codes import exit_code
+from discreet.errors import Category, DiscreetError, from_dict
+from discreet.interfaces.http.problems import STATUS_OF, status_of
+from support.project import ROOT, modules
+
+ROW = re.compile(r"\| (?P<category>\w+)(?::[^|]*)? \| (?P<errors>[^|]+) \| (?P<status>\d{3}) \| (?P<exit>\d+) \|")
 
 
 def subclasses(kind: type[DiscreetError]) -> list[type[DiscreetError]]:
@@ -57,3 +61,37 @@ def test_every_code_is_the_errors_own() -> None:
     codes = [error.code for error in everyone]
     assert len(set(codes)) == len(codes)
     assert [code for code in codes if not re.fullmatch(r"[a-z]+(?:_[a-z]+)*", code)] == []
+
+
+def told(text: str) -> dict[str, tuple[str, int, int]]:
+    """Category, status of HTTP and exit code, by the codes of the errors that the table of a page names."""
+    return {
+        code: (row["category"], int(row["status"]), int(row["exit"]))
+        for row in ROW.finditer(text)
+        for code in re.findall(r"\(#(\w+)\)", row["errors"])
+    }
+
+
+def untrue(table: dict[str, tuple[str, int, int]]) -> set[str]:
+    """The errors of which a table says something else than a server and the command line do."""
+    found = set()
+    for kind in [DiscreetError, *subclasses(DiscreetError)]:
+        error = from_dict({"code": kind.code})
+        nearest = next(each.code for each in kind.__mro__ if issubclass(each, DiscreetError) and each.code in table)
+        if table[nearest] != (kind.category, status_of(error), exit_code(error)):
+            found.add(kind.code)
+    return found
+
+
+def test_the_documented_table_of_categories_is_the_real_one() -> None:
+    """Of every error, by the nearest above it that is named; and each category is there."""
+    table = told((ROOT / "docs/reference/errors.md").read_text(encoding="utf-8"))
+    assert untrue(table) == set()
+    assert {category for category, _, _ in table.values()} == set(Category) == set(STATUS_OF)
+
+
+def test_a_table_that_is_wrong_about_one_error_is_found() -> None:
+    """Without its own line, what is 401 would be 403; and with another exit code a family is wrong."""
+    table = told((ROOT / "docs/reference/errors.md").read_text(encoding="utf-8"))
+    assert untrue({code: said for code, said in table.items() if code != "unauthenticated"}) == {"unauthenticated"}
+    assert "ledger_missing" in untrue({**table, "ledger": ("unavailable", 503, 1)})

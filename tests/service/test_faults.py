@@ -13,7 +13,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import EngineUnavailable, LedgerUnavailable, QuestionFailed, from_dict
-from discreet.interfaces.http.problems import problem
+from discreet.interfaces.http.problems import problem_of
 from discreet.ledger import State, chain
 from discreet.service import Service, Ticket
 from discreet.service.workers import Worker
@@ -141,7 +141,7 @@ def test_a_disk_that_is_full_once_it_is_paid(running: Served, monkeypatch: pytes
 
     ticket = asked_until_paid(running, monkeypatch, lambda _: limit(0))
     assert outcome(ticket) == FAILED
-    assert problem(from_dict(FAILED["error"])).body == problem(QuestionFailed()).body
+    assert problem_of(from_dict(FAILED["error"])) == problem_of(QuestionFailed())
     assert State.COMMITTED is not running.states()[-1]
     limit(resource.RLIM_INFINITY)
     answered(running)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 
-from discreet.errors import (
-    BudgetError,
-    DiscreetError,
-    LedgerError,
-    QuestionFailed,
-    ServerError,
-)
+from discreet.errors import Category, DiscreetError, LedgerError, ServerError
 
 
 class ExitCode(IntEnum):
@@ -40,16 +35,18 @@ class ExitCode(IntEnum):
     """Stopped by Ctrl-C. What was reserved stays spent."""
 
 
+_OF_CATEGORIES: Mapping[Category, ExitCode] = {
+    Category.REFUSED: ExitCode.REFUSED,
+    Category.BUDGET: ExitCode.BUDGET,
+    Category.ACCESS: ExitCode.REFUSED,
+    Category.BUSY: ExitCode.REFUSED,
+    Category.UNAVAILABLE: ExitCode.REFUSED,
+    Category.FAILED: ExitCode.FAILED,
+}
+_OF_THEIR_OWN: Mapping[type[DiscreetError], ExitCode] = {LedgerError: ExitCode.LEDGER, ServerError: ExitCode.SERVER}
+"""Families of which a shell is told more than their category."""
+
+
 def exit_code(error: DiscreetError) -> ExitCode:
-    """The exit code of a typed error."""
-    match error:
-        case QuestionFailed():
-            return ExitCode.FAILED
-        case BudgetError():
-            return ExitCode.BUDGET
-        case LedgerError():
-            return ExitCode.LEDGER
-        case ServerError():
-            return ExitCode.SERVER
-        case _:
-            return ExitCode.REFUSED
+    """The exit code of a typed error: its family's own, or that of its category."""
+    return next((one for kind, one in _OF_THEIR_OWN.items() if isinstance(error, kind)), _OF_CATEGORIES[error.category])

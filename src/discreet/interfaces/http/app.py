@@ -20,7 +20,7 @@ from discreet.interfaces.http.middleware.calls import LimitedCalls
 from discreet.interfaces.http.middleware.observed import Observed
 from discreet.interfaces.http.middleware.safe_headers import SafeHeaders
 from discreet.interfaces.http.middleware.strict import Strict
-from discreet.interfaces.http.problems import SCHEMA, described, problem
+from discreet.interfaces.http.problems import SCHEMA, Problem, problem_of
 from discreet.interfaces.http.routes import ROUTERS
 from discreet.service import Event, Service
 from discreet.version import __version__
@@ -96,17 +96,18 @@ def _add_errors(app: FastAPI) -> None:
     def ours(request: Request, error: DiscreetError) -> Response:
         if isinstance(error, LedgerError):
             request.app.state.service.metrics.count("discreet_ledger_errors")
-        return as_page(request, problem(error))
+        return as_page(request, problem_of(error))
 
     @app.exception_handler(RequestValidationError)
     def malformed(_: Request, error: RequestValidationError) -> Response:
         found = error.errors()[:_PLACES]
         places = sorted({".".join(map(str, each["loc"][1:])) or "the body" for each in found})
-        return described(422, "invalid_argument", f"the request isn't of the form that is documented: {places[0][:70]}")
+        title = f"the request isn't of the form that is documented: {places[0][:70]}"
+        return Problem(422, "invalid_argument", title).reply()
 
     @app.exception_handler(HTTPException)
     def of_http(request: Request, error: HTTPException) -> Response:
-        reply = as_page(request, described(error.status_code, "http", str(error.detail)))
+        reply = as_page(request, Problem(error.status_code, "http", str(error.detail)))
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
             reply.headers["Allow"] = ", ".join(_allowed(request))
         return reply
@@ -114,7 +115,7 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     def other(request: Request, __: Exception) -> Response:
         request.app.state.service.log.write(Event.DEFECT)
-        return as_page(request, described(500, "internal", "the service can't answer this", "tell the custodian"))
+        return as_page(request, Problem(500, "internal", "the service can't answer this", "tell the custodian"))
 
 
 _METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")

@@ -3,47 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any
 
 from fastapi.responses import JSONResponse
 
 from discreet.errors import (
-    AccessError,
     AskedAlready,
     AskedInPart,
-    BudgetError,
+    Category,
     DiscreetError,
-    InvalidArgument,
     KeyReused,
     LedgerCorrupt,
     PlanChanged,
     ProviderBusy,
-    QueryError,
-    QuestionFailed,
     TooManyWaiting,
     Unauthenticated,
 )
 
-_STATUS: Mapping[type[DiscreetError], int] = MappingProxyType(
+STATUS_OF: Mapping[Category, int] = MappingProxyType(
     {
-        Unauthenticated: 401,
-        TooManyWaiting: 429,
-        KeyReused: 409,
-        PlanChanged: 409,
-        AskedAlready: 409,
-        AskedInPart: 409,
-        ProviderBusy: 503,
-        AccessError: 403,
-        BudgetError: 402,
-        QueryError: 422,
-        InvalidArgument: 422,
-        QuestionFailed: 500,
+        Category.REFUSED: 422,
+        Category.BUDGET: 402,
+        Category.ACCESS: 403,
+        Category.BUSY: 429,
+        Category.UNAVAILABLE: 503,
+        Category.FAILED: 500,
     }
 )
-"""The first that an error is of; anything else is the service's own affair, and unavailable."""
+"""The status of each category of errors."""
 
-_UNAVAILABLE = 503
+_OF_THEIR_OWN: Mapping[type[DiscreetError], int] = MappingProxyType(
+    {Unauthenticated: 401, KeyReused: 409, PlanChanged: 409, AskedAlready: 409, AskedInPart: 409, ProviderBusy: 503}
+)
+"""Errors of which HTTP says more than their category."""
 
 CODE = "discreet-code"
 """A header by which the log hears of a problem's code. It is taken off before the reply leaves."""
@@ -93,42 +88,61 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"description": _WORDS[status], "content": content} for status in found}
 
 
-def problem(error: DiscreetError) -> JSONResponse:
-    """The response for an error.
-
-    What isn't the caller's affair (sources, snapshots, the ledger) is said without its message: paths stay here.
-    """
-    status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), _UNAVAILABLE)
-    if isinstance(error, LedgerCorrupt):
-        said = "the ledger is damaged, so nothing is asked until it is restored; nothing was charged"
-        return described(status, error.code, said, "custodians and auditors see in the history what is damaged")
-    if status == _UNAVAILABLE and not isinstance(error, ProviderBusy):
-        return described(status, error.code, "the service can't answer now; nothing was charged", "try again later")
-    response = described(status, error.code, error.message, error.hint, error.place)
-    if isinstance(error, TooManyWaiting | ProviderBusy):
-        response.headers["Retry-After"] = str(error.retry_after)
-    return response
-
-
-def described(
-    status: int, code: str, message: str, hint: str = "", place: tuple[int, int] | None = None
-) -> JSONResponse:
-    """A response in the form of RFC 9457.
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What went wrong, as data; the API writes it as JSON, and the console as a page.
 
     Args:
         status: of HTTP.
         code: stable name of the kind of error.
-        message: what is wrong.
+        title: what is wrong.
         hint: what to do about it.
         place: a one-based line and column of the question.
+        retry_after: for how many seconds to wait at least; None where that says nothing.
     """
-    headers = {CODE: code} | ({"WWW-Authenticate": "Bearer"} if status == _STATUS[Unauthenticated] else {})
-    content = {
-        "type": f"urn:discreet:{code}",
-        "title": message,
-        "status": status,
-        "code": code,
-        "hint": hint,
-        "place": place,
-    }
-    return JSONResponse(content, status, headers, "application/problem+json")
+
+    status: int
+    code: str
+    title: str
+    hint: str = ""
+    place: tuple[int, int] | None = None
+    retry_after: int | None = None
+
+    def reply(self) -> JSONResponse:
+        """The response in the form of RFC 9457."""
+        content = {
+            "type": f"urn:discreet:{self.code}",
+            "title": self.title,
+            "status": self.status,
+            "code": self.code,
+            "hint": self.hint,
+            "place": self.place,
+        }
+        challenge = {"WWW-Authenticate": "Bearer"} if self.status == HTTPStatus.UNAUTHORIZED else {}
+        return JSONResponse(content, self.status, self.head | challenge, "application/problem+json")
+
+    @property
+    def head(self) -> dict[str, str]:
+        """What each response that says this has in its head, for the log and the client."""
+        pause = {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}
+        return {CODE: self.code, **pause}
+
+
+def status_of(error: DiscreetError) -> int:
+    """The status of an error: its own, or that of its category."""
+    return next((one for kind, one in _OF_THEIR_OWN.items() if isinstance(error, kind)), STATUS_OF[error.category])
+
+
+def problem_of(error: DiscreetError) -> Problem:
+    """What is said of an error.
+
+    What isn't the caller's affair (sources, snapshots, the ledger) is said without its message: paths stay here.
+    """
+    status = status_of(error)
+    if isinstance(error, LedgerCorrupt):
+        said = "the ledger is damaged, so nothing is asked until it is restored; nothing was charged"
+        return Problem(status, error.code, said, "custodians and auditors see in the history what is damaged")
+    if error.category is Category.UNAVAILABLE:
+        return Problem(status, error.code, "the service can't answer now; nothing was charged", "try again later")
+    pause = error.retry_after if isinstance(error, TooManyWaiting | ProviderBusy) else None
+    return Problem(status, error.code, error.message, error.hint, error.place, pause)

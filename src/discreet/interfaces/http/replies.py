@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from discreet.errors import (
     from_dict,
 )
-from discreet.interfaces.http.problems import problem
+from discreet.interfaces.http.problems import problem_of
 from discreet.results import Answer, to_arrow_stream, to_csv, with_ends
 from discreet.service import EncodedAnswer, Ticket, is_elsewhere
 
@@ -142,7 +142,7 @@ def reply(ticket: Ticket, media: str) -> Response:
     if ticket.outcome is None or is_elsewhere(ticket):
         return JSONResponse({"id": ticket.id, "state": "pending"}, 202, headers)
     if ticket.answer is None:
-        response = problem(from_dict(ticket.outcome["error"]))
+        response = problem_of(from_dict(ticket.outcome["error"])).reply()
         response.headers.update(headers)
         return response
     if ticket.answer.entry:

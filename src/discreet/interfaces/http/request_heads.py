@@ -11,12 +11,11 @@ import asyncio
 import re
 from http import HTTPStatus
 
-from fastapi import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from discreet.interfaces.http.middleware.bodies import MOST_BYTES
 from discreet.interfaces.http.middleware.safe_headers import SAFE
-from discreet.interfaces.http.problems import described
+from discreet.interfaces.http.problems import Problem
 
 _SECONDS = 10.0
 """Seconds that the head of a request may take, from when the connection was made or the head begun."""
@@ -35,6 +34,59 @@ _END = re.compile(rb"\n\r?\n")
 _LONE = re.compile(rb"(?<!\r)\n|\r(?!\n)")
 _FOLDED = re.compile(rb"\n[ \t]")
 _LENGTH = re.compile(rb"[0-9]{1,15}")
+
+
+class HeadRefused(Exception):
+    """A head that two readers could understand in two ways, or of a body that isn't read."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.title)
+        self.problem = problem
+
+
+def length_of_body(head: bytes) -> int:
+    r"""How many bytes of a body follow a head, as every reader understands it.
+
+    Guarantee: h11 either refuses a head that is taken here, or reads it line by line as it stands there, and a body of
+    this length behind it.
+
+    Args:
+        head: all lines of it, with the empty one at its end.
+
+    Raises:
+        HeadRefused: readers may differ on where its lines end, or on how long its body is; or it doesn't say how long
+            that is, or that it is too large.
+
+    Examples:
+        >>> length_of_body(b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 7\r\n\r\n")
+        7
+        >>> length_of_body(b"GET / HTTP/1.1\nHost: a\r\n\r\n")
+        Traceback (most recent call last):
+        ...
+        discreet.interfaces.http.request_heads.HeadRefused: the request can be read in two ways: a line of its head ...
+    """
+    if _LONE.search(head):
+        raise _ambiguous("a line of its head doesn't end in a carriage return and a line feed")
+    if _FOLDED.search(head):
+        raise _ambiguous("a line of its head goes on in the next one")
+    lines = [line.partition(b":") for line in head.split(b"\r\n")[1:]]
+    said = {name.strip().lower() for name, _, _ in lines}
+    lengths = [value.strip(b" \t") for name, _, value in lines if name.strip().lower() == b"content-length"]
+    if b"transfer-encoding" in said:
+        if lengths:
+            raise _ambiguous("its length is said in two ways")
+        hint = "send Content-Length, and no Transfer-Encoding"
+        raise HeadRefused(Problem(411, "length_required", "a request must say how long its body is", hint))
+    if len(lengths) > 1 or any(not _LENGTH.fullmatch(each) for each in lengths):
+        raise _ambiguous("its length isn't one number")
+    length = int(lengths[0]) if lengths else 0
+    if length > MOST_BYTES:
+        raise HeadRefused(Problem(413, "too_large", f"a body has at most {MOST_BYTES:,} bytes"))
+    return length
+
+
+def _ambiguous(doubt: str) -> HeadRefused:
+    return HeadRefused(Problem(400, "ambiguous", f"the request can be read in two ways: {doubt}"))
 
 
 class PromptHeads(H11Protocol):
@@ -124,34 +176,17 @@ class StrictHeads(PromptHeads):
         found = _END.search(self._head, max(0, begun - 2))
         if found is None:
             if len(self._head) == _MOST_HEAD:
-                self._refuse(described(431, "too_large", f"a head has at most {_MOST_HEAD:,} bytes"))
+                self._refuse(Problem(431, "too_large", f"a head has at most {_MOST_HEAD:,} bytes"))
             return len(data)
         head = bytes(self._head[: found.end()])
         self._head.clear()
-        if refusal := self._refusal(head):
-            self._refuse(refusal)
+        try:
+            self._left = length_of_body(head)
+        except HeadRefused as refused:
+            self._refuse(refused.problem)
         return at + found.end() - begun
 
-    def _refusal(self, head: bytes) -> Response | None:
-        """Why a head is refused; None if it isn't, and then it is known how long its body is."""
-        if doubt := _doubt(head):
-            return _ambiguous(doubt)
-        lines = [line.partition(b":") for line in head.split(b"\r\n")[1:]]
-        said = {name.strip().lower() for name, _, _ in lines}
-        lengths = [value.strip(b" \t") for name, _, value in lines if name.strip().lower() == b"content-length"]
-        if b"transfer-encoding" in said:
-            if lengths:
-                return _ambiguous("its length is said in two ways")
-            hint = "send Content-Length, and no Transfer-Encoding"
-            return described(411, "length_required", "a request must say how long its body is", hint)
-        if len(lengths) > 1 or any(not _LENGTH.fullmatch(each) for each in lengths):
-            return _ambiguous("its length isn't one number")
-        self._left = int(lengths[0]) if lengths else 0
-        if self._left > MOST_BYTES:
-            return described(413, "too_large", f"a body has at most {MOST_BYTES:,} bytes")
-        return None
-
-    def _refuse(self, refusal: Response) -> None:
+    def _refuse(self, refusal: Problem) -> None:
         """Say why, and close. Behind a request that is being answered it isn't said: its reply is the last."""
         self._refused = True
         if self._is_before_a_request():
@@ -170,22 +205,11 @@ class StrictHeads(PromptHeads):
             self.transport.close()
 
 
-def _doubt(head: bytes) -> str:
-    """What is ambiguous about where the lines of a head end; empty if nothing is."""
-    if _LONE.search(head):
-        return "a line of its head doesn't end in a carriage return and a line feed"
-    return "a line of its head goes on in the next one" if _FOLDED.search(head) else ""
-
-
-def _ambiguous(doubt: str) -> Response:
-    """That a request can be read in two ways."""
-    return described(400, "ambiguous", f"the request can be read in two ways: {doubt}")
-
-
-def _written(refusal: Response) -> bytes:
+def _written(refusal: Problem) -> bytes:
     """A reply as it is sent, after which the connection ends."""
-    refusal.headers.update({**SAFE, "Cache-Control": "no-store", "Connection": "close"})
-    status = HTTPStatus(refusal.status_code)
+    reply = refusal.reply()
+    reply.headers.update({**SAFE, "Cache-Control": "no-store", "Connection": "close"})
+    status = HTTPStatus(reply.status_code)
     head = [f"HTTP/1.1 {status.value} {status.phrase}".encode()]
-    head += [name + b": " + value for name, value in refusal.raw_headers]
-    return b"\r\n".join([*head, b"", bytes(refusal.body)])
+    head += [name + b": " + value for name, value in reply.raw_headers]
+    return b"\r\n".join([*head, b"", bytes(reply.body)])

@@ -15,8 +15,8 @@ from discreet.errors import InvalidArgument, from_dict
 from discreet.interfaces.http.console.asking import CONFIDENCES, OFFERS
 from discreet.interfaces.http.console.charts import WIDTH, charts
 from discreet.interfaces.http.console.pages import download, page
-from discreet.interfaces.http.console.problems import said
 from discreet.interfaces.http.console.session import Visit, Visiting
+from discreet.interfaces.http.problems import problem_of
 from discreet.results import Answer, cell_texts, to_csv, with_ends
 from discreet.service import Ticket, is_elsewhere
 
@@ -37,7 +37,7 @@ def answer(name: str, visit: Visiting) -> Response:
         found.headers["Refresh"] = str(left)
         return found
     if "error" in ticket.outcome:
-        return page("failed", visit, problem=said(from_dict(ticket.outcome["error"])), **shown)
+        return page("failed", visit, problem=problem_of(from_dict(ticket.outcome["error"])), **shown)
     parts = [_shown(text, data) for text, data in zip(questions, _answers(ticket), strict=True)]
     return page("answer", visit, parts=parts, width=WIDTH, **shown)
 

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Response
 from discreet.errors import DiscreetError, InvalidArgument, Unauthenticated
 from discreet.interfaces.http.console.forms import Fields, Filled, Queried
 from discreet.interfaces.http.console.pages import page, see
-from discreet.interfaces.http.console.problems import said
 from discreet.interfaces.http.console.session import Visit, Visiting
+from discreet.interfaces.http.problems import problem_of
 from discreet.results import Cost
 from discreet.service import Action, check_allowed, check_ceiling, fresh_name
 
@@ -61,8 +61,8 @@ def asked(visit: Visiting, fields: Filled) -> Response:
     except Unauthenticated:
         raise
     except DiscreetError as error:
-        problem = said(error)
-        return page("ask", visit, problem["status"], **{**_unplanned(offered), "problem": problem})
+        problem = problem_of(error)
+        return page("ask", visit, problem.status, **{**_unplanned(offered), "problem": problem})
     return see(f"/answers/{ticket.id}")
 
 
@@ -151,7 +151,7 @@ def _planned(visit: Visit, offered: Mapping[str, str]) -> dict[str, Any]:
     except Unauthenticated:
         raise
     except DiscreetError as error:
-        return {**found, "problem": said(error)}
+        return {**found, "problem": problem_of(error)}
     return found
 
 

@@ -12,8 +12,8 @@ from fastapi import APIRouter, Response
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.interfaces.http.console.forms import Fields, Queried
 from discreet.interfaces.http.console.pages import page
-from discreet.interfaces.http.console.problems import said
 from discreet.interfaces.http.console.session import Visiting
+from discreet.interfaces.http.problems import problem_of
 
 ROUTES = APIRouter()
 
@@ -42,7 +42,7 @@ def build(visit: Visiting, queried: Queried) -> Response:
     try:
         sql = sql_of(table, chosen)
     except DiscreetError as error:
-        problem = said(error)
+        problem = problem_of(error)
     return page(
         "build", visit, tables=tables, table=table, chosen=chosen, sql=sql, problem=problem,
         measures=MEASURES, comparisons=COMPARISONS,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any
 
 from fastapi import APIRouter, Response
 
@@ -13,8 +11,8 @@ from discreet.errors import DiscreetError, InvalidArgument, Unauthenticated
 from discreet.exact.rational import rational
 from discreet.interfaces.http.console.forms import Fields, Filled, days_in
 from discreet.interfaces.http.console.pages import page, see
-from discreet.interfaces.http.console.problems import said
 from discreet.interfaces.http.console.session import Visit, Visiting
+from discreet.interfaces.http.problems import Problem, problem_of
 from discreet.privacy import Budget
 from discreet.service import ALL, Issued, Role, role_of, share_of
 
@@ -44,7 +42,7 @@ def issue(visit: Visiting, fields: Filled) -> Response:
     except Unauthenticated:
         raise
     except DiscreetError as error:
-        return _tokens_page(visit, problem=said(error), fields=fields, status=422)
+        return _tokens_page(visit, problem=problem_of(error), fields=fields, status=422)
     return _tokens_page(visit, issued=issued)
 
 
@@ -80,7 +78,7 @@ def _tokens_page(
     visit: Visit,
     *,
     issued: Issued | None = None,
-    problem: Mapping[str, Any] | None = None,
+    problem: Problem | None = None,
     fields: object = None,
     status: int = 200,
 ) -> Response:

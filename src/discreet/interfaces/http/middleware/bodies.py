@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from dataclasses import dataclass
 from math import isinf
 
 from starlette.types import Message, Receive, Scope, Send
 
 from discreet.interfaces.http.middleware.base import Middleware
-from discreet.interfaces.http.problems import described
+from discreet.interfaces.http.problems import Problem
 
 MOST_BYTES = 256 * 1024
 """How large a body may be: a question has at most 64 Ki characters, and each is written in at most 4 bytes here."""
@@ -29,44 +28,27 @@ _MOST_SECONDS = 30
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Objection:
-    """Why a body is refused, whatever it asks.
-
-    Args:
-        status: of HTTP.
-        code: stable name of the kind of error.
-        message: what is wrong.
-        hint: what to do about it.
-    """
-
-    status: int
-    code: str
-    message: str
-    hint: str = ""
-
-
-_NOT_UTF8 = Objection(
+_NOT_UTF8 = Problem(
     400, "ambiguous", "the body isn't in UTF-8", "write it in UTF-8, without a byte order mark or null bytes"
 )
-_TWICE = Objection(400, "ambiguous", "the body says something twice")
-_NO_NUMBER = Objection(422, "invalid_argument", "a number in the body isn't one that JSON has, or is too large")
-_HALF = Objection(422, "invalid_argument", "a text in the body has half of a character, a lone surrogate")
+_TWICE = Problem(400, "ambiguous", "the body says something twice")
+_NO_NUMBER = Problem(422, "invalid_argument", "a number in the body isn't one that JSON has, or is too large")
+_HALF = Problem(422, "invalid_argument", "a text in the body has half of a character, a lone surrogate")
 
 
-def objection(body: bytes) -> Objection | None:
+def objection(body: bytes) -> Problem | None:
     """Why a body is refused before anybody looks for what it asks; None if it isn't.
 
     Examples:
-        >>> objection(b'{"epsilon": 1, "epsilon": 2}').message, objection(b"[0, 1]"), objection(b"no JSON")
+        >>> objection(b'{"epsilon": 1, "epsilon": 2}').title, objection(b"[0, 1]"), objection(b"no JSON")
         ('the body says something twice', None, None)
-        >>> objection('{"epsilon": 1}'.encode("utf-16")).message
+        >>> objection('{"epsilon": 1}'.encode("utf-16")).title
         "the body isn't in UTF-8"
     """
     if len(body) > MOST_BYTES:
-        return Objection(413, "too_large", f"a body has at most {MOST_BYTES:,} bytes")
+        return Problem(413, "too_large", f"a body has at most {MOST_BYTES:,} bytes")
     if body.count(b"{") + body.count(b"[") > _MOST_BRACKETS:
-        return Objection(413, "too_large", f"a body opens at most {_MOST_BRACKETS:,} brackets")
+        return Problem(413, "too_large", f"a body opens at most {_MOST_BRACKETS:,} brackets")
     try:
         text = body.decode()
     except UnicodeDecodeError:
@@ -75,11 +57,11 @@ def objection(body: bytes) -> Objection | None:
     return _NOT_UTF8 if text[:1] == "\ufeff" or "\0" in text else _objection_to(text)
 
 
-def _objection_to(text: str) -> Objection | None:
+def _objection_to(text: str) -> Problem | None:
     """The same of a body that can be read, if it is JSON."""
     try:
         if _values(text) > MOST_VALUES:
-            return Objection(413, "too_large", f"a body has at most {MOST_VALUES:,} values")
+            return Problem(413, "too_large", f"a body has at most {MOST_VALUES:,} values")
         if _SURROGATE.search(text):
             json.dumps(json.loads(text), ensure_ascii=False).encode()
     except _SaidTwice:
@@ -161,14 +143,14 @@ class LimitedBodies(Middleware):
             async with asyncio.timeout(_MOST_SECONDS):
                 body = await _read(receive)
         except TimeoutError:
-            refusal = described(408, "too_slow", f"a body may take {_MOST_SECONDS} seconds")
+            refusal = Problem(408, "too_slow", f"a body may take {_MOST_SECONDS} seconds").reply()
             refusal.headers["Connection"] = "close"
             await refusal(scope, receive, send)
             return
         if body is None:
             return  # the client is gone
         if found := objection(body):
-            await described(found.status, found.code, found.message, found.hint)(scope, receive, send)
+            await found.reply()(scope, receive, send)
             return
         handed = False
 

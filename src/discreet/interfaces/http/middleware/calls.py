@@ -10,7 +10,7 @@ from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from discreet.interfaces.http.middleware.base import Middleware
-from discreet.interfaces.http.problems import described
+from discreet.interfaces.http.problems import Problem
 from discreet.service import digest_of
 
 _MOST_CALLS = 32
@@ -41,11 +41,9 @@ class LimitedCalls(Middleware):
         """Refuse, or hand on and count."""
         callers = self._callers(scope)
         if any(self._open[each] >= _MOST_CALLS for each in callers):
-            refusal = described(
-                429, "too_many_open", f"{_MOST_CALLS} of your calls are open already", "wait for their replies"
-            )
-            refusal.headers["Retry-After"] = "1"
-            await refusal(scope, receive, send)
+            said = f"{_MOST_CALLS} of your calls are open already"
+            refusal = Problem(429, "too_many_open", said, "wait for their replies", retry_after=1)
+            await refusal.reply()(scope, receive, send)
             return
         self._open.update(callers)
         try:

@@ -12,7 +12,7 @@ from urllib.parse import unquote_plus
 from starlette.types import Receive, Scope, Send
 
 from discreet.interfaces.http.middleware.base import Middleware
-from discreet.interfaces.http.problems import described
+from discreet.interfaces.http.problems import Problem
 
 _SINGLE = {
     b"authorization", b"content-encoding", b"content-length", b"content-type", b"host", b"idempotency-key", b"origin",
@@ -30,7 +30,7 @@ class Strict(Middleware):
     async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or hand on."""
         if doubt := _doubt(scope):
-            refusal = described(400, "ambiguous", f"the request can be read in two ways: {doubt}")
+            refusal = Problem(400, "ambiguous", f"the request can be read in two ways: {doubt}").reply()
             refusal.headers["Connection"] = "close"  # what follows it on the connection may be meant as another one
             await refusal(scope, receive, send)
             return

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Response
 from fastapi.responses import JSONResponse
 from pydantic import BeforeValidator
 
-from discreet.interfaces.http.problems import described, problems
+from discreet.interfaces.http.problems import Problem, problems
 from discreet.interfaces.http.requests import (
     Serving,
     Who,
@@ -67,7 +67,7 @@ def certificate(
 ) -> Response:
     """What vouches for a question that was paid for, whoever asked it: signed, and without the answer."""
     found = service.certificate(who, entry)
-    return described(404, "not_found", "there is no such entry") if found is None else JSONResponse(dict(found))
+    return Problem(404, "not_found", "there is no such entry").reply() if found is None else JSONResponse(dict(found))
 
 
 @ACCOUNT.get("/v1/verification", response_description="`entries`, `head` and `problems`, which should be empty.")

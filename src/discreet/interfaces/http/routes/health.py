@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 
-from discreet.interfaces.http.problems import described, problems
+from discreet.interfaces.http.problems import Problem, problems
 from discreet.interfaces.http.requests import Serving, Who
 
 HEALTH = APIRouter(tags=["health"])
@@ -21,7 +21,7 @@ def healthz(service: Serving) -> dict[str, str]:
 def readyz(service: Serving) -> Response:
     """Whether the server takes questions: its processes are there, the ledger can be read, and it isn't stopping."""
     if not service.is_ready:
-        return described(503, "not_ready", "the server takes no questions now", "ask again later")
+        return Problem(503, "not_ready", "the server takes no questions now", "ask again later").reply()
     return JSONResponse({"status": "ready"})
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeAlias
 from fastapi import APIRouter, Header, Response
 from fastapi.concurrency import run_in_threadpool
 
-from discreet.interfaces.http.problems import described, problems
+from discreet.interfaces.http.problems import Problem, problems
 from discreet.interfaces.http.replies import ARROW, CSV, JSON, Raw, Wanted, as_said, chosen, reply, reply_of
 from discreet.interfaces.http.requests import (
     Asked,
@@ -85,7 +85,7 @@ def answered(
     """An answer that was asked for, if it is there; so of the answers to a workload."""
     ticket = service.ticket(who, name)
     if ticket is None:
-        return described(404, "not_found", "there is no such question of yours")
+        return Problem(404, "not_found", "there is no such question of yours").reply()
     media = chosen(accept, (JSON, CSV, ARROW) if isinstance(ticket.question, str) else (JSON,))
     return reply(ticket, as_said(media, raw=raw))
 

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 
-from discreet.interfaces.http.problems import described, problems
+from discreet.interfaces.http.problems import Problem, problems
 from discreet.interfaces.http.requests import (
     Approving,
     Denying,
@@ -54,4 +54,4 @@ def deny(name: str, asked: Denying, service: Serving, who: Who) -> Response:
 
 def _shown(found: Mapping[str, Any] | None) -> Response:
     """A request, or that there is none; for an analyst, none of theirs."""
-    return described(404, "not_found", "there is no such request") if found is None else JSONResponse(dict(found))
+    return Problem(404, "not_found", "there is no such request").reply() if found is None else JSONResponse(dict(found))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Response
 
-from discreet.interfaces.http.problems import described, problems
+from discreet.interfaces.http.problems import Problem, problems
 from discreet.interfaces.http.requests import (
     Issuing,
     Serving,
@@ -69,7 +69,7 @@ def issue(asked: Issuing, service: Serving, who: Who) -> dict[str, Any]:
 def revoke(name: str, service: Serving, who: Who) -> Response:
     """Let a token in no more."""
     if service.revoke(who, name) is None:
-        return described(404, "not_found", "there is no such token")
+        return Problem(404, "not_found", "there is no such token").reply()
     return Response(status_code=204)
 
 
