@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from time import monotonic
 
+import h11
 import pytest
+from hypothesis import example, find, given, settings
+from hypothesis import strategies as st
 
 from discreet.interfaces.http.middleware.bodies import MOST_BYTES
+from discreet.interfaces.http.request_heads import HeadRefused, length_of_body
 from support.attacked import Lenient, Receive, Scope, Send, listening
+from support.examples import examples
 
 GET = b"GET /one HTTP/1.1\r\nHost: x\r\n"
 POST = b"POST /two HTTP/1.1\r\nHost: x\r\n"
@@ -134,3 +139,106 @@ def test_chunks_of_one_byte_are_not_read(address: tuple[str, int]) -> None:
     assert statuses(reply) in ([411], [])  # a client that sends on may lose it
     assert statuses(said(address, GET + b"Connection: close\r\n" + END)) == [200]
     assert monotonic() - begun < 5
+
+
+# ── Any bytes ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+ENDS = st.sampled_from([*[b"\r\n"] * 9, b"\n", b"\r", b"\r\n ", b"\r\n\t", b"\r\r\n", b"\x0b", b"\x85", b"\x00"])
+NAMES = st.sampled_from(
+    [
+        *(b"Content-Length", b"content-length", b"Content-Length ", b" Content-Length", b"Content-Length\x0b"),
+        *(b"Transfer-Encoding", b"transfer-encoding\t", b"Content_Length", b"X-A", b"Expect", b"Upgrade", b""),
+    ]
+)
+VALUES = st.binary(max_size=8) | st.sampled_from(
+    [
+        *(b"3", b" 3", b"3 ", b"\t5\t", b"03", b"+3", b"-1", b"3, 3", b"3,5", b"0x3", b"3_0", b"", b"3;a", b"\xb2"),
+        *(b"1" * 16, b"chunked", b"identity", b"chunked, gzip", b"100-continue", b"h2c", b"a: b"),
+    ]
+)
+COLONS = st.sampled_from([*[b":"] * 5, b"", b"::"])
+FIRST = st.sampled_from(
+    [
+        *(b"POST / HTTP/1.1", b"GET / HTTP/1.0", b"HEAD / HTTP/1.1", b"CONNECT a:1 HTTP/1.1", b"GET /", b""),
+        b"\r\nGET / HTTP/1.1",
+    ]
+)
+PLAIN = st.sampled_from([b"Content-Length: 3", b"Transfer-Encoding: chunked", b"X-A: b"])
+BEHIND = st.lists(st.tuples(ENDS, PLAIN | st.tuples(NAMES, COLONS, VALUES).map(b"".join)).map(b"".join), max_size=5)
+LAST = st.sampled_from([*[b"\r\n\r\n"] * 5, b"\n\n", b"\n\r\n", b"\r\n\n"])
+HEADS = (
+    st.tuples(FIRST, st.just(b"\r\nHost: x"), BEHIND.map(b"".join), LAST).map(b"".join)
+    | st.binary(max_size=60).map(lambda text: text + b"\r\n\r\n")
+).map(lambda text: re.split(rb"(?<=\n\n)|(?<=\n\r\n)", text)[0])
+"""Heads, most of which are wrong in some way."""
+
+
+def is_read_alike(head: bytes, taken: Callable[[bytes], int]) -> bool:
+    """Whether h11 reads what is taken as it was looked at: its lines, and a body of that length and nothing more."""
+    try:
+        length = taken(head)
+    except HeadRefused:
+        return True
+    reader = h11.Connection(h11.SERVER)
+    try:
+        reader.receive_data(head + b"b" * length + b"GET /next HTTP/1.1\r\nHost: x\r\n\r\n")
+        request = reader.next_event()
+    except h11.RemoteProtocolError:
+        return True  # nothing is asked
+    read, event = b"", reader.next_event()
+    while isinstance(event, h11.Data):
+        read, event = read + bytes(event.data), reader.next_event()
+    lines = [line for line in head.split(b"\r\n")[1:] if line]
+    return (
+        isinstance(request, h11.Request)
+        and [bytes(name) + b":" + bytes(value) for name, value in request.headers]
+        == [name.lower() + b":" + value.strip(b" \t") for name, _, value in (line.partition(b":") for line in lines)]
+        and read == b"b" * length
+        and isinstance(event, h11.EndOfMessage)
+        and reader.trailing_data[0].startswith(b"GET /next")
+    )
+
+
+@examples(1000)
+@given(HEADS)
+@example(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n")
+def test_what_is_taken_of_any_bytes_is_read_alike_by_h11(head: bytes) -> None:
+    """And nothing is raised but the refusal."""
+    assert is_read_alike(head, length_of_body)
+
+
+@given(st.binary())
+def test_any_bytes_are_taken_or_refused(head: bytes) -> None:
+    """Whatever they are, a head or none."""
+    with suppress(HeadRefused):
+        assert 0 <= length_of_body(head) <= MOST_BYTES
+
+
+def lines_as_python_has_them(head: bytes) -> int:
+    """A wrong twin, which lets each line end as it likes and takes the first length."""
+    lines = [line.partition(b":") for line in head.splitlines()]
+    lengths = [value.strip() for name, _, value in lines if name.strip().lower() == b"content-length"]
+    return int(lengths[0]) if lengths and lengths[0].isdigit() else 0
+
+
+def without_a_look_at_ends(head: bytes) -> int:
+    """Another, which is ours without its first two checks."""
+    return length_of_body(head.replace(b"\n", b"").replace(b"\r", b"\r\n"))
+
+
+def without_a_look_at_chunks(head: bytes) -> int:
+    """Another, to whom chunks are no length."""
+    return length_of_body(re.sub(rb"(?i)transfer-encoding", b"x-a", head))
+
+
+@pytest.mark.parametrize("twin", [lines_as_python_has_them, without_a_look_at_ends, without_a_look_at_chunks])
+def test_readers_that_look_less_closely_are_found(twin: Callable[[bytes], int]) -> None:
+    """By a head that h11 reads in another way than they do."""
+
+    def is_read_in_another_way(head: bytes) -> bool:
+        try:
+            return not is_read_alike(head, twin)
+        except h11.RemoteProtocolError:
+            return True  # in the midst of a body
+
+    assert find(HEADS, is_read_in_another_way, settings=settings(max_examples=5000))
