@@ -9,6 +9,9 @@ from fastapi.testclient import TestClient
 
 from discreet.errors import AskedAlready, KeyReused, NotApproved, PlanChanged
 from discreet.interfaces.http import make_app
+from discreet.interfaces.http.console.asking import OFFERS, offered_in
+from discreet.interfaces.http.requests import Offered
+from discreet.query.planner import FORMS
 from support.served import COUNT, Served, bearer, served_in_threads
 
 DEAR = {"question": COUNT, "epsilon": "2"}
@@ -90,3 +93,9 @@ def test_a_token_says_what_it_allows(running: Served, client: TestClient) -> Non
     assert shown.items() >= {**ceilings, "share": "ε = 3", "datasets": ["people"]}.items()
     other = client.post("/v1/tokens", json={**body, "datasets": ["visits"]}, headers=head).json()["text"]
     assert client.get("/v1/me", headers={"Authorization": f"Bearer {other}"}).status_code == 401
+
+
+def test_a_body_takes_every_term_and_the_console_offers_none_that_there_is_not() -> None:
+    """Who asks is said by the token."""
+    assert set(Offered.model_fields) == set(FORMS) - {"analyst"}
+    assert {*OFFERS, *offered_in({})} - {"question", "offer", "amount"} <= set(FORMS)

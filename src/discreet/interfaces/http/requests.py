@@ -6,12 +6,13 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from discreet.errors import (
     Unauthenticated,
 )
 from discreet.privacy import Budget
+from discreet.query.planner import FORMS, Number
 from discreet.service import ALL, Caller, Service, share_of
 
 _BEARER = HTTPBearer(
@@ -43,28 +44,19 @@ def _who(
 
 Who = Annotated[Caller, Depends(_who)]
 
-Number = str | int | float
+_Terms: Any = create_model(
+    "_Terms",
+    __config__=ConfigDict(extra="forbid", strict=True),
+    **{
+        name: (FORMS[name].sent | None, Field(None, description=FORMS[name].words))
+        for name in dict.fromkeys(("epsilon", "rho", *FORMS))  # in this order since the first version
+        if name != "analyst"  # which the token says
+    },
+)
 
 
-class Offered(BaseModel):
+class Offered(_Terms):  # type: ignore[misc]  # of all terms that there are, which are told elsewhere
     """What is offered for a question, or for several together; numbers may be texts, which are read exactly."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    epsilon: Number | None = Field(None, description="Offer ε: Laplace noise; 0.1 or '1/10'.")
-    rho: Number | None = Field(None, description="Offer ρ (zCDP): Gaussian noise.")
-    delta: Number | None = Field(None, description="Offer δ, for groups that aren't public.")
-    within: Number | dict[str, Number] | None = Field(
-        None, description="The half width wanted of intervals, for all columns or by name; the least cost reaches it."
-    )
-    weights: dict[str, Number] | None = Field(None, description="How the offer is shared, by column.")
-    confidence: Number | None = Field(None, description="Of the intervals; 0.95 if left out.")
-    expecting: int | None = Field(None, description="About how many rows a group has; errors are told for so many.")
-    limits: dict[str, int] | str | None = Field(None, description="Of a unit's rows; or 'auto'.")
-    bounds: dict[str, list[Number] | str] | None = Field(None, description="Of columns; or 'auto'.")
-    consistent: bool | None = Field(None, description="Whether the groups of ROLLUP are to add up to their totals.")
-    cut_off: bool | None = Field(None, description="Whether to measure what limits cut off, for a tenth of the offer.")
-    dialect: str | None = Field(None, description="Of the SQL; 'duckdb' if left out.")
 
     def terms(self) -> dict[str, Any]:
         """What is offered, without what wasn't said."""

@@ -33,7 +33,7 @@ from discreet.query.planner.noise_calibration import NoiseChoice, choose_noise
 from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan
 from discreet.query.planner.plan_text import limits_in_words
 from discreet.query.planner.request import CONFIDENCE, Request, taking_terms
-from discreet.query.planner.terms import Auto, Terms
+from discreet.query.planner.terms import FORMS, Auto, Number, Terms
 from discreet.query.planner.within import Accuracy
 from discreet.query.planner.work import Work, rows_of_unit
 
@@ -41,6 +41,7 @@ __all__ = [
     "CLASSES",
     "CONFIDENCE",
     "ENDS",
+    "FORMS",
     "OUTSIDE",
     "SHARE",
     "STEPS",
@@ -49,6 +50,7 @@ __all__ = [
     "Draft",
     "Level",
     "NoiseChoice",
+    "Number",
     "Plan",
     "Profile",
     "Request",

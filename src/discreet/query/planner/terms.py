@@ -191,41 +191,61 @@ def _end(text: str) -> Fraction | date:
 
 
 class Form(NamedTuple):
-    """How a term is read and written.
+    """How a term is read and written, and what protocols say of it.
 
     Args:
+        words: what it says, in a line.
+        sent: of which type it is where it is sent as JSON; numbers may be texts, which are read exactly.
         read: from what a user says, and the term's name.
         to_json: JSON-ready data, with rationals as `"p/q"`.
         from_json: read back, with the term's name.
     """
 
+    words: str
+    sent: Any
     read: Callable[[Any, str], Any]
     to_json: Callable[[Any], object]
     from_json: Callable[[Any, str], Any]
 
     @classmethod
-    def as_said(cls, read: Callable[[Any, str], Any]) -> Self:
+    def as_said(cls, words: str, sent: type, read: Callable[[Any, str], Any]) -> Self:
         """That of a term which is read from JSON as from a user."""
-        return cls(read, lambda value: value, read)
+        return cls(words, sent, read, lambda value: value, read)
+
+
+Number: TypeAlias = str | int | float
+"""How a number is sent."""
 
 
 FORMS: Mapping[str, Form] = {
-    "epsilon": Form(moderate, str, positive),
-    "delta": Form(read_delta, str, probability),
-    "rho": Form(moderate, str, positive),
-    "within": Form(lambda said, _: read_within(said), within_to_json, within_from_json),
+    "epsilon": Form("Offer ε: Laplace noise; 0.1 or '1/10'.", Number, moderate, str, positive),
+    "delta": Form("Offer δ, for groups that aren't public.", Number, read_delta, str, probability),
+    "rho": Form("Offer ρ (zCDP): Gaussian noise.", Number, moderate, str, positive),
+    "within": Form(
+        "The half width wanted of intervals, for all columns or by name; the least cost reaches it.",
+        Number | dict[str, Number],
+        lambda said, _: read_within(said),
+        within_to_json,
+        within_from_json,
+    ),
     "weights": Form(
+        "How the offer is shared, by column.",
+        dict[str, Number],
         _read_weights,
         lambda weights: [[name, str(weight)] for name, weight in weights],
         lambda data, name: _read_weights(dict(data), name),
     ),
-    "confidence": Form(_read_confidence, str, _read_confidence),
-    "expecting": Form.as_said(_read_rows),
-    "limits": Form(_read_limits, _limits_to_json, _limits_from_json),
-    "bounds": Form(_read_bounds, _bounds_to_json, _bounds_from_json),
-    "consistent": Form.as_said(_read_flag),
-    "cut_off": Form.as_said(_read_flag),
-    "dialect": Form.as_said(_read_text),
-    "analyst": Form.as_said(_read_text),
+    "confidence": Form("Of the intervals; 0.95 if left out.", Number, _read_confidence, str, _read_confidence),
+    "expecting": Form.as_said("About how many rows a group has; errors are told for so many.", int, _read_rows),
+    "limits": Form(
+        "Of a unit's rows; or 'auto'.", dict[str, int] | str, _read_limits, _limits_to_json, _limits_from_json
+    ),
+    "bounds": Form(
+        "Of columns; or 'auto'.", dict[str, list[Number] | str], _read_bounds, _bounds_to_json, _bounds_from_json
+    ),
+    "consistent": Form.as_said("Whether the groups of ROLLUP are to add up to their totals.", bool, _read_flag),
+    "cut_off": Form.as_said("Whether to measure what limits cut off, for a tenth of the offer.", bool, _read_flag),
+    "dialect": Form.as_said("Of the SQL; 'duckdb' if left out.", str, _read_text),
+    "analyst": Form.as_said("Who asks, where analysts have budgets of their own.", str, _read_text),
 }
 """By the name of the term."""

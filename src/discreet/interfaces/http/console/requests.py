@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -12,6 +13,7 @@ from discreet.interfaces.http.console.asking import offered_in, questions_in, te
 from discreet.interfaces.http.console.forms import Filled, days_in
 from discreet.interfaces.http.console.pages import page, see
 from discreet.interfaces.http.console.session import Visiting
+from discreet.query.planner import Request
 
 ROUTES = APIRouter()
 
@@ -23,23 +25,15 @@ def requests(visit: Visiting) -> Response:
     return page("requests", visit, requests=found)
 
 
-_UNSAID: Mapping[str, frozenset[Any]] = {
-    "confidence": frozenset({"0.95", "19/20", 0.95}),
-    "consistent": frozenset({False}),
-    "cut_off": frozenset({False}),
-    "dialect": frozenset({"duckdb"}),
-}
-"""What terms are if nobody says them; the command line sends all of them."""
-
-
 def _said_of(terms: Mapping[str, Any]) -> dict[str, Any]:
-    """The terms that say something, for a reader."""
+    """The terms that say something, for a reader; the command line sends all of them, as they are anyway."""
     return {name: value for name, value in terms.items() if not _is_unsaid(name, value)}
 
 
-def _is_unsaid(name: str, value: object) -> bool:
-    """Whether a term is what it would be anyway."""
-    return isinstance(value, str | float | bool) and value in _UNSAID.get(name, ())
+def _is_unsaid(name: str, value: Any) -> bool:  # noqa: ANN401 — JSON
+    with suppress(InvalidArgument):  # an earlier version may have taken what this one doesn't
+        return isinstance(value, str | float | bool) and Request.read({name: value}) == Request()  # type: ignore[misc]  # any term
+    return False
 
 
 @ROUTES.post("/requests")
