@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from discreet.errors import InvalidArgument
+from discreet.suggestions import nearest
 
 _C = TypeVar("_C", bound=Callable[..., Any])
 
@@ -65,7 +66,6 @@ def _refusal(
     function: Callable[..., Any], called: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, is_method: bool
 ) -> InvalidArgument:
     """What was wrong with a call; values are never shown."""
-    from difflib import get_close_matches
     from inspect import signature
 
     known = list(signature(function).parameters.values())[is_method:]
@@ -73,9 +73,9 @@ def _refusal(
     placed = [each.name for each in known if each.kind is not each.KEYWORD_ONLY]
     for name in kwargs:
         if name not in names:
-            begun = sorted((each for each in names if each.startswith(name)), key=len)
-            close = begun or get_close_matches(name[:_LONGEST].casefold(), names)
-            hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(names)}" if names else ""
+            begun = min((each for each in names if each.startswith(name)), key=len, default=None)
+            close = begun or nearest(name, names)
+            hint = f"did you mean {close}?" if close else f"there are: {', '.join(names)}" if names else ""
             return InvalidArgument(f"{called} takes no argument {name[:_LONGEST]!r}", hint=hint)
     if len(args) > len(placed):
         hint = f"by name: {', '.join(names)}" if names else ""

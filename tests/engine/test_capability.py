@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from discreet.engine.interface import check_capability
@@ -24,3 +26,12 @@ def test_what_64_bits_cannot_hold_is_refused(measure: Sum) -> None:
     """Bounds beyond 63 bits, and steps out of reach, by a public error."""
     with pytest.raises(InvalidArgument):
         check_capability(exact(table_of(), [measure]))
+
+
+def test_a_plan_for_another_hash_is_refused() -> None:
+    """Its certificate would say what isn't so."""
+    plan = exact(table_of(), [total("s", column("x"), lo=0, hi=1)])
+    check_capability(plan)
+    for chosen, chooses in (("oracle hash 2", plan.chosen_by), (plan.chosen_by, "oracle hash 2")):
+        with pytest.raises(InvalidArgument, match="chooses by 'oracle hash 2'"):
+            check_capability(replace(plan, chosen_by=chosen), chooses)

@@ -46,7 +46,7 @@ class _Broken:
 def _break(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every engine fail when it is run."""
     opened = gateway.open_engine
-    monkeypatch.setattr(gateway, "open_engine", lambda snapshot: _Broken(opened(snapshot)))
+    monkeypatch.setattr(gateway, "open_engine", lambda *given: _Broken(opened(*given)))
 
 
 def test_a_question_costs_what_its_plan_says(census: dp.Protected) -> None:

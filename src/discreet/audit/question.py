@@ -178,7 +178,7 @@ def _throw_away_account(dataset: Dataset, folder: Path) -> Iterator[_ThrowAwayAc
 
 def _exact(state: State, plan: Plan) -> Exact:
     """The exact results of a plan, on the state that it was made for."""
-    engine = open_engine(admit(state.dataset.tables, state.data, None))
+    engine = open_engine(admit(state.dataset.tables, state.data, None), state.dataset.engine)
     return [engine.run(level.exact) for level in plan.levels]
 
 

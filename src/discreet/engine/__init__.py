@@ -7,6 +7,6 @@ An engine is opened on a snapshot of the tables and answers an `ir.Exact` with i
 `ExactResult` shows nothing of itself, and only a mechanism may read it.
 """
 
-from discreet.engine.interface import Engine, ExactResult, open_engine
+from discreet.engine.interface import Engine, ExactResult, chosen_by, open_engine
 
-__all__ = ["Engine", "ExactResult", "open_engine"]
+__all__ = ["Engine", "ExactResult", "chosen_by", "open_engine"]

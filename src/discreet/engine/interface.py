@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import Never, Protocol, cast, final
+from typing import Any, ClassVar, Never, Protocol, cast, final
 
 from discreet.errors import EngineUnavailable, InvalidArgument
 from discreet.privacy import KeyValue
@@ -31,14 +31,13 @@ from discreet.query.ir import (
     nodes,
     owner_of,
 )
+from discreet.suggestions import nearest
 from discreet.tables import Kind, Table
 from discreet.tables.admission import Snapshot
+from discreet.tables.schema.dataset import CHOSEN_BY, EMBEDDED
 
 GROUP = "discreet.engines"
 """The entry point group: an engine's name, and its class, called with a snapshot."""
-
-EMBEDDED = "duckdb"
-"""The engine that comes with discreet."""
 
 
 class Engine(Protocol):
@@ -50,7 +49,13 @@ class Engine(Protocol):
     touches rows, so it either returns or raises `QuestionFailed`, which has one constant text; a plan that the engine
     can't carry out is an `InvalidArgument`, raised before any row is touched. What can't be started is an
     `EngineUnavailable`, save in `run`. All are safe to call from several threads.
+
+    Attributes:
+        chosen_by: the hash by which it chooses what a unit over its limits keeps, and in which version: another hash
+            chooses other rows, so that plans name it. Said of the class, before there is any data.
     """
+
+    chosen_by: ClassVar[str]
 
     def check(self, table: Table) -> None:
         """Check that what a public table declares as unique holds no value twice; NULL may occur often.
@@ -169,20 +174,56 @@ def open_engine(snapshot: Snapshot, name: str = EMBEDDED) -> Engine:
     Raises:
         EngineUnavailable: no engine of that name is installed.
     """
-    found = _installed(name, tuple(sys.path))
-    if found is not None:
-        return cast("Engine", found.load()(snapshot))
-    raise EngineUnavailable(
-        f"no engine named {name!r} is installed",
-        hint=f"pip install 'discreet[{name}]'" if name != EMBEDDED else "reinstall discreet; its engine is missing",
-    )
+    return cast("Engine", _loaded(name)(snapshot))
+
+
+def chosen_by(name: str) -> str:
+    """The hash by which an engine chooses what a unit over its limits keeps; no engine is opened.
+
+    Args:
+        name: of the engine. The embedded one isn't even loaded: much is done with an account that asks nothing.
+
+    Raises:
+        EngineUnavailable: no engine of that name is installed, or it doesn't say.
+    """
+    if name == EMBEDDED:
+        return CHOSEN_BY
+    said = getattr(_loaded(name), "chosen_by", None)
+    if not isinstance(said, str) or not said:
+        raise EngineUnavailable(
+            f"the engine {name!r} doesn't say by which hash it chooses what counts of a unit over its limits",
+            hint="its class needs the attribute chosen_by, as discreet.engine.Engine has it",
+        )
+    return said
+
+
+def _loaded(name: str) -> Any:  # noqa: ANN401 — a class, or whatever else makes an engine of a snapshot
+    """What makes an engine.
+
+    Raises:
+        EngineUnavailable: nothing of that name is installed, or what is can't be imported.
+    """
+    found = _installed(tuple(sys.path))
+    if name not in found:
+        close = nearest(name, found)
+        meant = f"did you mean {close}? " if close else ""
+        there = f"installed: {', '.join(sorted(found))}" if found else "reinstall discreet; its own is missing, too"
+        raise EngineUnavailable(f"no engine named {name[:_LONGEST]!r} is installed", hint=meant + there)
+    try:
+        return found[name].load()
+    except (ImportError, AttributeError) as error:
+        raise EngineUnavailable(
+            f"the engine {name!r} can't be loaded: {error}", hint="install it anew, with what it needs"
+        ) from error
 
 
 @lru_cache(maxsize=8)
-def _installed(name: str, path: tuple[str, ...]) -> EntryPoint | None:  # noqa: ARG001 — where libraries are looked for
-    """Where an engine is found. It is asked once: each time, the metadata of all that is installed would be read."""
-    return next(iter(entry_points(group=GROUP, name=name)), None)
+def _installed(path: tuple[str, ...]) -> Mapping[str, EntryPoint]:  # noqa: ARG001 — where libraries are looked for
+    """Where engines are found, by name. It is asked once: the metadata of all that is installed are read for it."""
+    return {each.name: each for each in entry_points(group=GROUP)}
 
+
+_LONGEST = 70
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 """The whole numbers that an engine holds."""
@@ -193,13 +234,22 @@ _FINEST = 62
 """A step of a histogram is 2^-62 at the finest: what a row counts must fit in 64 bits."""
 
 
-def check_capability(exact: Exact) -> None:
-    """Refuse what the engine can't carry out.
+def check_capability(exact: Exact, chooses: str = CHOSEN_BY) -> None:
+    """Refuse what an engine can't carry out.
+
+    Args:
+        exact: what it is to compute.
+        chooses: the hash by which it chooses.
 
     Raises:
         InvalidArgument: units that can't be compared, rows that would belong to nobody or to several units, or
-            integers beyond 64 bits.
+            integers beyond 64 bits; or a plan that names another hash, whose certificate would say what isn't so.
     """
+    if exact.chosen_by != chooses:
+        raise InvalidArgument(
+            f"the plan is for an engine that chooses by {exact.chosen_by!r}, and this one chooses by {chooses!r}",
+            hint="plan it anew",
+        )
     unit = exact.owner.unit
     for measure in exact.measures:
         if isinstance(measure, Sum):

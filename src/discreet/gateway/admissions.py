@@ -221,7 +221,7 @@ class Admissions(Versions):
         for table in tables:
             check_read(table, snapshot.report[table.name], at_most_unreadable)
         if any(table.unique for table in tables):
-            engine = open_engine(snapshot)
+            engine = open_engine(snapshot, self._dataset.engine)
             for table in tables:
                 engine.check(table)
         return replace(snapshot, report=with_unit_sizes(snapshot, self._dataset.tables)) if sized else snapshot

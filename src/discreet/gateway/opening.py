@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from discreet.gateway.protected import Protected
 from discreet.privacy import ADD_REMOVE, FAILURES, Adjacency, Limits
 from discreet.tables import Column, Dataset, Source, Table, declarations_of, load_config
 from discreet.tables.admission import absence, describe
+from discreet.tables.schema.dataset import EMBEDDED
 from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING
 from discreet.tables.sources import source_at, source_of
 
@@ -50,6 +52,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     time_zone: str | None = None,
     snapshots: str | Path | None = None,
     failures: int = FAILURES,
+    engine: str = EMBEDDED,
     weaken: Collection[str] = (),
 ) -> Protected:
     """Put one table behind an account, or several that the same people are in.
@@ -85,6 +88,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
             private; only the user who runs this can read it. Tables in memory stay there.
         failures: how many questions may fail after they were paid for, before nothing new is asked until
             `acknowledge_failures`; from 1 to 1,000.
+        engine: what runs questions over the admitted tables: DuckDB, unless another one is installed and named.
         weaken: changes of what is declared that may weaken what was promised once something was spent, by name:
             "budget", "failures", "publish people", "narrow people.income", "keys people.town".
 
@@ -96,6 +100,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         InvalidArgument: a declaration contradicts itself, another or the schema.
         DeclarationWeakened: something weakens what was promised, and isn't named.
         LedgerError: the account can't be opened.
+        EngineUnavailable: there is no such engine.
         SnapshotError: the tables can't be admitted.
 
     Examples:
@@ -149,6 +154,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         adjacency=adjacency,
         snapshots=_path(snapshots, "snapshots"),
         failures=failures,
+        engine=text_of(engine, "engine", EMBEDDED),
     )
     protected = _open(dataset, held, create_ledger=True, weaken=weaken)
     protected.admissions.first()
@@ -238,6 +244,7 @@ def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False, wea
     Raises:
         ConfigError: the file can't be read; the message names the key.
         LedgerMissing: the ledger isn't there, and `create_ledger` is off.
+        EngineUnavailable: there is no such engine.
         DeclarationWeakened: something weakens what was promised, and isn't named.
     """
     found = _path(path, "path") or ""
@@ -324,9 +331,11 @@ def _open(
     weaken: Collection[str] = (),
 ) -> Protected:
     """Open the account and put the tables behind it. Whoever may make a ledger makes the key of its account, too."""
+    from discreet.engine import chosen_by
     from discreet.ledger import Ledger
     from discreet.ledger.database import hint_to_create, key_path, locate, marks_path
 
+    dataset = replace(dataset, chosen_by=chosen_by(dataset.engine))
     try:
         ledger = Ledger.open(dataset.ledger, create=create_ledger)
     except LedgerMissing as error:

@@ -28,6 +28,7 @@ from discreet.query.planner import (
     rebound,
 )
 from discreet.tables import Dataset, declarations_of
+from discreet.tables.schema.dataset import EMBEDDED
 
 if TYPE_CHECKING:
     from discreet.gateway.admissions import Admissions
@@ -177,4 +178,5 @@ def declarations_digest(dataset: Dataset) -> str:
     """What is declared of the tables, hashed: another bound, key, limit or budget gives another digest."""
     shares = {name: str(share) for name, share in dataset.analysts.items()}
     account = [dataset.name, str(dataset.adjacency), str(dataset.budget), dataset.failures, shares]
+    account += [] if dataset.engine == EMBEDDED else [dataset.engine]
     return sha256(dumps([account, declarations_of(dataset)], sort_keys=True).encode()).hexdigest()

@@ -47,7 +47,7 @@ def refused(text: str) -> ConfigError:
             "'bob' has more epsilon than the budget for all",
         ),
         ("delta = 1e-7", "delta = 1e-5", "analysts.alice", "'alice' has more delta"),
-        ('kind = "csv"', 'kind = "memory"', "tables.visits.source.kind", 'expected one of "csv", "parquet", "arrow"'),
+        ('kind = "csv"', 'kind = "memory"', "tables.visits.source.kind", 'expected one of "csv", "jsonl", "parquet"'),
         ('"people.parquet"', '"people.docx"', "tables.people.source", "doesn't say what kind of file"),
         (
             '"people.parquet"',

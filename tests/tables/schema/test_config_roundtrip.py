@@ -245,6 +245,7 @@ def datasets(draw: st.DrawFn) -> Dataset:
         ledger=draw(st.sampled_from(["/var/l.ledger", "sqlite:///l.db", "postgresql://h/d?x=1#y"])),
         analysts=draw(st.dictionaries(names, shares, max_size=3)),
         adjacency=draw(st.sampled_from(Adjacency)),
+        engine=draw(st.just("duckdb") | names),
     )
 
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from threading import RLock, Thread
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakSet
 
 from discreet.engine.duckdb.aggregation import SOURCE_ROWS, by_group, in_order, result_of
@@ -36,6 +36,7 @@ from discreet.errors import DiscreetError, EngineUnavailable, QuestionFailed
 from discreet.query.ir import Exact
 from discreet.tables import Table
 from discreet.tables.admission import Snapshot
+from discreet.tables.schema.dataset import CHOSEN_BY
 from discreet.tables.session import Session
 
 _TURN = RLock()
@@ -62,6 +63,8 @@ class DuckDB:
         threads: how many to use; None for one per core. Answers don't depend on it.
         memory: bytes before spilling to disk; None for 60 % of what there is.
     """
+
+    chosen_by: ClassVar[str] = CHOSEN_BY
 
     def __init__(self, snapshot: Snapshot, *, threads: int | None = None, memory: int | None = None) -> None:
         """Keep the snapshot; its files are opened when they are needed."""
@@ -99,7 +102,7 @@ class DuckDB:
 
     def prepare(self, exact: Exact) -> None:
         """Carry out a question on tables without rows. See `Engine.prepare`."""
-        check_capability(exact)
+        check_capability(exact, self.chosen_by)
         try:
             compiled = Compiled.of(exact)
             with self._sessions.trial(in_order=_meet(compiled.exact)) as session:
@@ -121,7 +124,7 @@ class DuckDB:
                 of the plan alone.
             QuestionFailed: for whatever reason; which one can't be told, because it may depend on a row.
         """
-        check_capability(exact)
+        check_capability(exact, self.chosen_by)
         _, compiled = self._prepared.pop(id(exact), (None, None))
         compiled = compiled or Compiled.of(exact)
         try:

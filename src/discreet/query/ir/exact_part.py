@@ -29,6 +29,7 @@ from discreet.query.ir.relations import (
     scans,
 )
 from discreet.tables import Owner, Table
+from discreet.tables.schema.dataset import CHOSEN_BY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +234,7 @@ class Exact:
         salt: public text that goes into the hash by which a unit over the limits keeps groups and different values.
         most_pairs: how many pairs of rows a unit may make in each join. As many as it has rows on either side are
             never too many.
+        chosen_by: the hash by which the engine chooses what a unit over the limits keeps.
     """
 
     source: Relation
@@ -241,6 +243,7 @@ class Exact:
     limits: Limits
     salt: str
     most_pairs: int = MOST_PAIRS
+    chosen_by: str = CHOSEN_BY
 
     @property
     def scans(self) -> tuple[Scan, ...]:

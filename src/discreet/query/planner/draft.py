@@ -12,6 +12,7 @@ from discreet.privacy import Adjacency, KeyValue, Limits, Sensitivity, Unit
 from discreet.query import ir
 from discreet.query.estimates import Estimator, Noise, Pick, Selection
 from discreet.query.planner.request import Request
+from discreet.tables.schema.dataset import CHOSEN_BY
 
 _ONE_ROW = Limits(rows=1)
 
@@ -46,6 +47,7 @@ class Draft:
         question: bound and typed.
         request: what is offered.
         adjacency: which tables are neighbours.
+        chosen_by: the hash by which the engine chooses what a unit over the limits keeps.
         without_rows: why public facts alone say that the answer is one of no rows, in words; empty where they don't.
         keys: by `public_keys`.
         together: by `public_keys`; which values of several keys some row of a public table has together.
@@ -68,6 +70,7 @@ class Draft:
     question: ir.Question
     request: Request
     adjacency: Adjacency
+    chosen_by: str = CHOSEN_BY
     without_rows: str = ""
     keys: tuple[ir.Key, ...] = ()
     limits: Limits = _ONE_ROW

@@ -31,6 +31,7 @@ from discreet.query.planner.request import Request
 from discreet.query.planner.work import Work, pairs_within_work, readings_of, work_of
 from discreet.results import answered_already
 from discreet.tables import Column, Dataset
+from discreet.tables.schema.dataset import CHOSEN_BY
 
 RULES: tuple[Callable[[Draft], Draft], ...] = (
     public_keys,
@@ -70,6 +71,7 @@ class Level:
             measures=(*(sum_ for each in self.draft.measures for sum_ in ir.sums_of(each)), *self.draft.histograms),
             limits=self.draft.limits,
             salt=hashlib.sha256(canonical(self.draft.question).encode()).hexdigest(),
+            chosen_by=self.draft.chosen_by,
         )
         return replace(exact, most_pairs=pairs_within_work(exact))
 
@@ -98,6 +100,7 @@ class Level:
         return {
             "limits": str(draft.limits),
             **({} if self.exact.most_pairs == ir.MOST_PAIRS else {"most_pairs": self.exact.most_pairs}),
+            **({} if self.exact.chosen_by == CHOSEN_BY else {"chosen_by": self.exact.chosen_by}),
             "keys": [{"name": key.name, "values": _listed(key.values)} for key in draft.keys],
             **({"together": [_listed_together(each) for each in draft.together]} if draft.together else {}),
             "measures": [
@@ -326,7 +329,13 @@ def make_plan(
     share = offer.shared(len(questions))
     without_rows = why_no_rows(question)
     drafts = [
-        Draft(question=each, request=share, adjacency=dataset.adjacency, without_rows=without_rows)
+        Draft(
+            question=each,
+            request=share,
+            adjacency=dataset.adjacency,
+            chosen_by=dataset.chosen_by,
+            without_rows=without_rows,
+        )
         for each in questions
     ]
     levels = tuple(map(Level, _drafted(drafts, in_parts)))

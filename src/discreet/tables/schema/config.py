@@ -23,6 +23,7 @@ from discreet.privacy import (
     Unit,
     checked_failures,
 )
+from discreet.suggestions import nearest
 from discreet.tables.formats import FORMATS
 from discreet.tables.schema.column import LONGEST_TEXT, Column, Kind
 from discreet.tables.schema.config_keys import (
@@ -42,10 +43,10 @@ from discreet.tables.schema.config_keys import (
     TABLE_ALSO,
     UNIT,
 )
-from discreet.tables.schema.dataset import Dataset, SchemaGraph, check_total
+from discreet.tables.schema.dataset import EMBEDDED, Dataset, SchemaGraph, check_total
 from discreet.tables.schema.source import DateOrder, DecimalMark, Source
 from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING, Link, Table
-from discreet.tables.schema.toml import MOST_BYTES, Node, key, parse, quoted, reason, suggestion
+from discreet.tables.schema.toml import MOST_BYTES, Node, key, parse, quoted, reason
 
 
 def load_config(path: str | os.PathLike[str]) -> Dataset:
@@ -137,6 +138,7 @@ def decode(document: Mapping[str, object]) -> Dataset:
             snapshots=snapshots,
             schema=schema,
             failures=failures,
+            engine=top["engine"].text() if "engine" in top else EMBEDDED,
         )
     for analyst, node in analysts.items():
         share = _budget(node)
@@ -304,7 +306,7 @@ def _check_declared(node: Node, name: str, names: list[str], *others: str) -> No
     """Refuse a name that isn't a column's."""
     if name.casefold() in {declared.casefold() for declared in names}:
         return
-    close = suggestion(name, [*names, *others], {})
+    close = nearest(name, [*names, *others])
     hint = f"did you mean {quoted(close)}?" if close else "declare it under columns"
     raise node.error(f"there is no column {quoted(name)}", hint=hint)
 

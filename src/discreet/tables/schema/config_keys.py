@@ -10,6 +10,7 @@ DATASET = {
     "adjacency": 'adjacency = "add_remove"',
     "budget": "[budget] epsilon = 3, delta = 1e-6",
     "analysts": "[analysts.alice] epsilon = 1; or leave [analysts] out to let anyone ask",
+    "engine": 'engine = "duckdb"',
     "failures": "failures = 10, so many questions may fail before the custodian looks",
     "snapshots": 'snapshots = "snapshots", the folder of the admitted tables',
     "schema": 'schema = "public", if questions may name no other before a table',

@@ -15,7 +15,7 @@ from discreet.exact.rational import rational
 from discreet.privacy import FAILURES, Bounds, Budget, Limits, MonthlyShare, Unit
 from discreet.tables.schema.column import LONGEST_TEXT, Column
 from discreet.tables.schema.config import relocated
-from discreet.tables.schema.dataset import Dataset
+from discreet.tables.schema.dataset import EMBEDDED, Dataset
 from discreet.tables.schema.source import Source
 from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING, Link, Table
 from discreet.tables.schema.toml import MOST_DIGITS, comment, dotted, key, quoted, write_config
@@ -120,6 +120,8 @@ class _Writer:
         yield from self.entry((), "adjacency", dataset.adjacency.value)
         if dataset.failures != FAILURES:
             yield from self.entry((), "failures", Fraction(dataset.failures))
+        if dataset.engine != EMBEDDED:
+            yield from self.entry((), "engine", dataset.engine)
         yield from self.budget(("budget",), dataset.budget)
         for analyst, share in dataset.analysts.items():
             yield from self.budget(("analysts", analyst), share)

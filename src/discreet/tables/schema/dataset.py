@@ -27,6 +27,12 @@ from discreet.privacy import (
 from discreet.tables.schema.column import Column
 from discreet.tables.schema.table import Hop, Link, Owner, Table
 
+EMBEDDED = "duckdb"
+"""The engine that comes with discreet."""
+
+CHOSEN_BY = "duckdb hash"
+"""The hash by which it chooses. What is planned for it doesn't name it, as it didn't before there were others."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
@@ -46,11 +52,13 @@ class Dataset:
         schema: what questions may write before the tables' names, as in `public.census`; any schema, if left out.
         failures: how many questions may fail after they were paid for, before nothing new is asked until the custodian
             has looked.
+        engine: the name of what runs questions over the admitted tables.
+        chosen_by: the hash by which that engine chooses which rows of a unit count. Found, never declared.
 
     Raises:
-        InvalidArgument: no name or ledger, an empty schema, no tables, none that is private, two of one name, a link
-            that `owner_of` refuses or that leads to the owner in another refresh group, a share beyond the budget, a
-            budget that renews, or a number of failures out of range.
+        InvalidArgument: no name, ledger or engine, an empty schema, no tables, none that is private, two of one name, a
+            link that `owner_of` refuses or that leads to the owner in another refresh group, a share beyond the budget,
+            a budget that renews, or a number of failures out of range.
     """
 
     name: str
@@ -62,6 +70,8 @@ class Dataset:
     snapshots: str | None = None
     schema: str | None = None
     failures: int = FAILURES
+    engine: str = EMBEDDED
+    chosen_by: str = field(default=CHOSEN_BY, repr=False)
 
     def __post_init__(self) -> None:
         checked_failures(self.failures)
@@ -72,6 +82,8 @@ class Dataset:
         object.__setattr__(self, "adjacency", Adjacency(self.adjacency))  # rules compare by identity
         if not self.name or not self.ledger:
             raise InvalidArgument("a dataset needs a name and a ledger", hint="what was spent is remembered there")
+        if not self.engine:
+            raise InvalidArgument("an engine needs a name", hint="leave it out for the embedded one")
         check_total(self.budget)
         if self.schema is not None and not all(self.schema.split(".")):
             raise InvalidArgument(f"a schema can't be called {self.schema!r}", hint='schema = "public"')

@@ -12,9 +12,9 @@ from discreet.arguments import taking_known
 from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import rational
 from discreet.privacy import Limits, Period, Unit
+from discreet.suggestions import nearest
 from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.source import Source
-from discreet.tables.schema.toml import suggestion
 
 _ONE_ROW = Limits(rows=1)
 _NO_ID = frozenset({Kind.REAL, Kind.BOOLEAN})
@@ -268,7 +268,7 @@ class Table:
             if column.name.casefold() == name.casefold():
                 return column
         known = [column.name for column in self.columns]
-        close = suggestion(name, known, {})
+        close = nearest(name, known)
         there = f"it has {', '.join(known[:_SHOWN])}{f' and {len(known) - _SHOWN} more' if known[_SHOWN:] else ''}"
         raise InvalidArgument(
             f"table {self.name!r} has no column {name!r}", hint=f"did you mean {close!r}?" if close else there

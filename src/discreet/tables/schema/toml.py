@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal, InvalidOperation
-from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 
 from discreet.errors import ConfigError, InvalidArgument
+from discreet.suggestions import nearest
 
 MOST_DIGITS = 400
 """Numbers with more digits, or beyond 10^±400, are refused: no declaration needs them, and exact arithmetic on
@@ -256,7 +256,7 @@ class Node:
         word = self.value
         if isinstance(word, str) and word in options:
             return word
-        close = suggestion(word, options, also or {}) if isinstance(word, str) else None
+        close = _meant(word, options, also) if isinstance(word, str) else None
         hint = f"did you mean {quoted(close)}?" if close else self.example
         raise self.wrong(f"one of {', '.join(map(quoted, options))}", hint=hint)
 
@@ -289,7 +289,7 @@ class Node:
             raise self.wrong("a table")
         for name in self.value:
             if name not in known:
-                close = suggestion(name, list(known), also or {})
+                close = _meant(name, known, also)
                 hint = f"did you mean {close}?" if close else f"there are {', '.join(known)}"
                 raise Node(self._below(name), None).error("there is no such key", hint=hint)
         for name in required:
@@ -303,16 +303,10 @@ class Node:
         return f"{self.path}.{name}" if self.path else name
 
 
-def suggestion(word: str, options: list[str], also: Mapping[str, str]) -> str | None:
-    """The option that was probably meant.
-
-    Examples:
-        >>> suggestion("bouns", ["bounds", "keys"], {})
-        'bounds'
-    """
-    folded = {option.casefold(): option for option in options} | dict(also)
-    close = get_close_matches(word[:_SHOWN].casefold(), list(folded), n=1)
-    return folded[close[0]] if close else None
+def _meant(word: str, options: Iterable[str], also: Mapping[str, str] | None) -> str | None:
+    """The option that was probably meant, by its own name or by another system's."""
+    close = nearest(word, [*options, *(also or {})])
+    return None if close is None else (also or {}).get(close, close)
 
 
 def _short(words: str) -> str:
