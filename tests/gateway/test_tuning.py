@@ -27,7 +27,7 @@ from discreet.query.planner import (
     cut_off_by_groups,
     cut_off_by_rows,
 )
-from discreet.query.planner.bounds_profile import moved
+from discreet.query.planner.clamping import moved
 from discreet.tables import Column, Source, Table
 
 pytestmark = pytest.mark.usefixtures("kept_sessions")

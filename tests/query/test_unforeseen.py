@@ -17,7 +17,7 @@ from discreet.privacy import ADD_REMOVE, Budget
 from discreet.query import ir
 from discreet.query.aggregates import Form
 from discreet.query.estimates import ROWS, Estimator, Interval, Noises, Noisy
-from discreet.query.ir import exact_part, relations
+from discreet.query.ir import limits, relations
 from discreet.query.planner import Level, Request, make_plan
 from discreet.query.sql import aggregate_syntax, question
 from discreet.stats import upper_bound
@@ -89,8 +89,8 @@ def test_a_relation_that_nobody_taught_is_refused() -> None:
     unknown: Any = _Shuffled(source)
     for asked in (
         lambda: relations.sources(unknown),
-        lambda: exact_part._limits_of(unknown, {}, None),
-        lambda: exact_part.has_one_row(unknown),
+        lambda: limits._limits_of(unknown, {}, None),
+        lambda: limits.has_one_row(unknown),
         lambda: rewrites.visible(unknown),
         lambda: rewrites._Pass().of(unknown),
         lambda: rewrites._Pushdown()._below(unknown, ()),

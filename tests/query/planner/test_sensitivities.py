@@ -11,7 +11,7 @@ import pytest
 
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Limits
 from discreet.query import ir
-from discreet.query.planner.noise_calibration import contribution, measure_sensitivity
+from discreet.query.planner.sensitivities import contribution, measure_sensitivity
 from discreet.tables import Kind
 
 ONE = ir.Literal(1, ir.Type(Kind.INTEGER, Fraction(1), Fraction(1), nullable=False))

@@ -10,14 +10,10 @@ Engines know this room and nothing else of `query`; nothing here can reach a row
 """
 
 from discreet.query.ir.aggregates import Aggregate, AggregateFunction
-from discreet.query.ir.conditions import (
-    column_type,
-    contradiction,
-    impossible,
-    is_always_null,
-    is_always_zero,
-    outcomes,
-)
+from discreet.query.ir.canonical_text import canonical
+from discreet.query.ir.column_types import column_type
+from discreet.query.ir.conditions import contradiction, impossible, is_always_null, is_always_zero, outcomes
+from discreet.query.ir.decimal_places import Places, places_in, places_of
 from discreet.query.ir.domains import (
     MOST_VALUES,
     Trial,
@@ -38,8 +34,6 @@ from discreet.query.ir.exact_part import (
     Sum,
     Units,
     Vector,
-    declared_limits,
-    has_one_row,
     sums_of,
 )
 from discreet.query.ir.expressions import (
@@ -68,25 +62,14 @@ from discreet.query.ir.expressions import (
 )
 from discreet.query.ir.functions import FUNCTIONS, call
 from discreet.query.ir.functions.application import alike, cast, numbers, unbounded
-from discreet.query.ir.functions.arithmetic import MOST_DIGITS, is_exact
+from discreet.query.ir.functions.rounding import MOST_DIGITS, is_exact
 from discreet.query.ir.functions.text import BYTES_OF_CHARACTER
+from discreet.query.ir.grouping_sets import MARK, MOST_GROUPING_SETS, grouping, grouping_sets_of
 from discreet.query.ir.joins import Name, equal_columns, is_unique, joined_on, makes_pairs, name_of
-from discreet.query.ir.questions import (
-    MARK,
-    MOST_GROUPING_SETS,
-    Order,
-    Output,
-    Places,
-    Question,
-    canonical,
-    computed_in,
-    grouping,
-    grouping_sets_of,
-    margins_of,
-    places_in,
-    places_of,
-)
-from discreet.query.ir.ranges import EXACT, day_of, hull, magnitude, moment_of, ordinal, outward, within
+from discreet.query.ir.limits import declared_limits, has_one_row
+from discreet.query.ir.ordinals import day_of, moment_of, ordinal
+from discreet.query.ir.questions import Order, Output, Question, computed_in, margins_of
+from discreet.query.ir.ranges import EXACT, hull, magnitude, outward, within
 from discreet.query.ir.relations import (
     Distinct,
     Join,

@@ -38,7 +38,8 @@ from discreet.query.ir.expressions import (
 )
 from discreet.query.ir.functions import call
 from discreet.query.ir.functions.application import from_python
-from discreet.query.ir.ranges import EXACT, day_of, within
+from discreet.query.ir.ordinals import day_of
+from discreet.query.ir.ranges import EXACT, within
 from discreet.tables import Kind
 
 MOST_VALUES = 10_000

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from discreet.errors import SqlSyntax, TypeMismatch, Unsupported
 from discreet.privacy import KeyValue
-from discreet.query.ir.ranges import midnight, ordinal
+from discreet.query.ir.ordinals import midnight, ordinal
 from discreet.tables import Kind
 
 

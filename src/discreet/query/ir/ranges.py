@@ -4,13 +4,10 @@ Ends are exact rationals; None stands for an unknown end. Every rule here return
 the engine can compute. For real numbers that includes float64 rounding: rounding to nearest never decreases, so the
 rounded result of an operation lies between the rounded ends of the exact interval, and `outward` gives those ends
 away from the middle.
-
-Dates have their place on the line of numbers, too: days since 1970-01-01, or microseconds for timestamps.
 """
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 from math import inf, nextafter
 from typing import TypeAlias
@@ -26,9 +23,6 @@ EXACT = 2**53 - 1
 
 REAL_LIMIT = Fraction(2**500)
 """Real numbers of a larger range are refused, so that no product of two can be infinite."""
-
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 — timestamps in tables carry no time zone
-_MICROSECOND = timedelta(microseconds=1)
 
 
 def number(value: float) -> Fraction:
@@ -191,33 +185,3 @@ def _ends(left: Interval, right: Interval) -> tuple[Fraction, Fraction, Fraction
     if a is None or b is None or c is None or d is None:
         return None
     return a, b, c, d
-
-
-# ── Dates as numbers ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def ordinal(value: date) -> Fraction:
-    """A date as days, or a timestamp as microseconds, since 1970-01-01.
-
-    Examples:
-        >>> ordinal(date(1970, 1, 2))
-        Fraction(1, 1)
-    """
-    if isinstance(value, datetime):
-        return Fraction((value - _EPOCH) // _MICROSECOND)
-    return Fraction((value - _EPOCH.date()).days)
-
-
-def day_of(days: int) -> date:
-    """The date that many days after 1970-01-01."""
-    return _EPOCH.date() + timedelta(days=days)
-
-
-def moment_of(microseconds: int) -> datetime:
-    """The timestamp that many microseconds after 1970-01-01."""
-    return _EPOCH + microseconds * _MICROSECOND
-
-
-def midnight(day: date) -> datetime:
-    """The start of a day."""
-    return datetime.combine(day, time())

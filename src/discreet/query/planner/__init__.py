@@ -7,18 +7,8 @@ are to be chosen privately. The planner refuses with a `QueryError` what it can'
 """
 
 from discreet.query.planner.accuracy import worst_error
-from discreet.query.planner.bounds_profile import (
-    CLASSES,
-    ENDS,
-    OUTSIDE,
-    bounded_columns,
-    bounds_of,
-    known,
-    moved,
-    moved_by_chosen,
-    named,
-    rebound,
-)
+from discreet.query.planner.bounds_profile import ENDS, OUTSIDE, bounds_of, known, named, rebound
+from discreet.query.planner.clamping import CLASSES, bounded_columns, moved, moved_by_chosen
 from discreet.query.planner.contribution_profile import (
     SHARE,
     STEPS,
@@ -29,7 +19,7 @@ from discreet.query.planner.contribution_profile import (
 )
 from discreet.query.planner.draft import Draft
 from discreet.query.planner.expression_sensitivity import sensitivity
-from discreet.query.planner.noise_calibration import NoiseChoice, choose_noise
+from discreet.query.planner.noise_choice import NoiseChoice, choose_noise
 from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan
 from discreet.query.planner.plan_text import limits_in_words
 from discreet.query.planner.request import CONFIDENCE, Request, taking_terms

@@ -18,7 +18,8 @@ from discreet.errors import Hint, Unsupported
 from discreet.privacy import Limits
 from discreet.query import ir
 from discreet.query.ir import call, has_one_row, literal
-from discreet.query.planner.bounds_profile import bounded_columns, clamping_question, classes
+from discreet.query.planner.bounds_profile import classes
+from discreet.query.planner.clamping import bounded_columns, clamping_question
 from discreet.query.planner.draft import Draft
 from discreet.query.planner.request import Request
 from discreet.results import CutOff

@@ -1,7 +1,7 @@
 """Sensitivity of an expression: how far it can move when the numbers in it do, by its range and by its slope.
 
 What the textbooks compute by hand: of x it is 1, of x + x 2, of 10·x 10; x·x has none until x is clipped. What a
-question over tables moves by is worked out in `noise_calibration`, from limits and units; this is for your own noise.
+question over tables moves by is worked out in `sensitivities`, from limits and units; this is for your own noise.
 """
 
 from __future__ import annotations

@@ -1,24 +1,4 @@
-"""Which groups are answered, and how much one unit may contribute to them.
-
-Groups are those known in public, or those whose noisy number of units passes a threshold. Limits are the declared ones,
-or the analyst's own, in the shape that needs least noise.
-
-Let a unit keep to what was declared. The shapes that cut nothing off it, and what each costs in the ℓ1 norm:
-
-| declared | rows, and what is summed of them | units, and selection of groups |
-|---|---|---|
-| r rows | r rows in all: r | r groups, since each holds a row at least: r |
-| r rows in g groups | r rows in all: r | g groups: g |
-| k groups × m rows | k·m rows in all: k·m | k groups: k |
-
-Of an answer with fewer groups than k or r, that number takes the place of k, or of r where units are counted.
-
-Rows and units are limited apart from each other, so that a column has the same limits whatever is asked beside it.
-Rows of k groups × m are limited as k·m in all, because that costs the same Laplace noise and cuts less off units that
-don't keep to what was declared. Two cases keep the shape of groups × rows. Gaussian noise depends on ℓ2, which is
-√k·m there, and k·m for rows in all. And where groups are selected, and have one row of a unit each, the number of rows
-is that of units: one number, with all of ε, selects groups and is the answer. For the same reason units aren't counted
-apart from rows where they have one row in all: one that has more counts in parts, of 1 together.
+"""Groups that are known in public: those of declared keys, and those that a public table has.
 
 What a public table holds is known to everybody. So of a key that is computed from its columns alone, the values are
 those of its rows which pass the question's filters on it, and NULL where a LEFT JOIN finds no partner. No private row
@@ -33,17 +13,12 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from discreet.errors import DeltaRequired, Hint, TooManyGroups, Unsupported
-from discreet.mechanisms import Threshold
-from discreet.privacy import KeyValue, Limits
+from discreet.errors import DeltaRequired, Hint, TooManyGroups
+from discreet.privacy import KeyValue
 from discreet.query import ir
-from discreet.query.aggregates import UNITS
-from discreet.query.ir import MOST_VALUES, column_type, declared_limits, has_one_row, public_values
+from discreet.query.ir import MOST_VALUES, column_type, public_values
 from discreet.query.planner.draft import Draft, Together
 from discreet.tables import Kind
-
-_YET_TO_CHOOSE = Limits(rows=10)
-"""What a plan is drafted for whose limits are chosen privately, where none are declared."""
 
 MOST_GROUPS = 1_000_000
 """Public groups times aggregates that are answered: each group is, with or without rows, and all are held in memory."""
@@ -96,107 +71,6 @@ def _too_many(draft: Draft) -> str:
         if held is not None and len(held) > MOST_VALUES:
             return f" as a list: {column.name} of {scanned[column.table].name} has more than {MOST_VALUES:,} of them"
     return ""
-
-
-def contributions(draft: Draft) -> Draft:
-    """Choose the shape of the limits in force: nothing is cut off units that keep to the declared ones.
-
-    Limits on groups are in force where units are counted or groups selected, and nowhere else. Without keys, all rows
-    are one group. Answers that are to add up over grouping sets have one limit on rows in all of them.
-
-    Raises:
-        Unsupported: limits for a question in which each row is a unit.
-        LimitsRequired: nothing says how many rows of a unit count.
-    """
-    if draft.unit.is_row:
-        if draft.request.limits is not None:
-            raise Unsupported(
-                "each row is a unit of its own here, so there is nothing to limit",
-                hint=Hint.of("leave {limits} out", limits=None),
-            )
-        return replace(draft, limits=Limits(rows=1) if not draft.keys else Limits(groups=1, rows_per_group=1))
-    if draft.without_rows:
-        return draft
-    declared = _limits(draft)
-    if not draft.keys:
-        return replace(draft, limits=Limits(rows=_in_all(draft, declared)))
-    if _keeps_groups(draft, declared):
-        one_row = Limits(groups=1, rows_per_group=1)
-        return replace(draft, limits=declared if declared.rows is None else one_row)
-    rows = _in_all(draft, declared)
-    if not draft.has_private_keys and (rows == 1 or not _counts_units(draft)):
-        return replace(draft, limits=Limits(rows=rows))
-    groups = min(rows, declared.groups or rows, _number_of_groups(draft) or rows)
-    return replace(draft, limits=Limits(rows=rows, groups=groups))
-
-
-def _limits(draft: Draft) -> Limits:
-    """The analyst's own limits; else those that follow from what the tables declare.
-
-    Limits weigh what they cut off against noise: any are as private as any others, so an analyst may choose. Where
-    nothing but units is counted, without groups, each is counted once, whatever it has.
-    """
-    own = draft.request.limits
-    source = draft.question.source
-    if isinstance(own, Limits) and not has_one_row(source):
-        return own
-    is_once = not draft.keys and all(each.function is UNITS for each in draft.question.aggregates)
-    return declared_limits(source, Limits(rows=1) if is_once else _YET_TO_CHOOSE if own == "auto" else None)
-
-
-def _keeps_groups(draft: Draft, declared: Limits) -> bool:
-    """Whether groups and rows in each are limited: for ℓ2, or because rows and units are then one number."""
-    if declared.rows is None and draft.request.rho is not None and not draft.request.consistent:
-        return True
-    return draft.has_private_keys and 1 in {declared.rows, declared.rows_per_group}
-
-
-def _counts_units(draft: Draft) -> bool:
-    """Whether units are asked for."""
-    return any(aggregate.function is UNITS for aggregate in draft.question.aggregates)
-
-
-def _in_all(draft: Draft, declared: Limits) -> int:
-    """How many rows of a unit count, over all groups that the answer has."""
-    if declared.rows is not None:
-        return declared.rows
-    groups = declared.groups or 1
-    number = None if draft.request.consistent else _number_of_groups(draft)
-    return (groups if number is None else min(groups, number)) * (declared.rows_per_group or 1)
-
-
-def _number_of_groups(draft: Draft) -> int | None:
-    """How many groups the answer has; None if that isn't public."""
-    return None if draft.has_private_keys else prod(len(key.values or ()) for key in draft.keys)
-
-
-def selection(draft: Draft) -> Draft:
-    """Set the threshold, if groups aren't public.
-
-    A group is present if some unit keeps rows in it. One that is present in one neighbour only is kept there by a
-    single unit, the one that differs, and counts it as 1. A unit keeps rows in at most g = `limits.groups` groups:
-    those that are limited to r rows in all have g ≤ r, as nobody with at most r rows is in more groups, and one with
-    more rows keeps g of its groups, by hash. So one unit makes at most g groups present that would otherwise be absent,
-    however its rows are spread. With substitution, groups that only the other neighbour has can't be released from
-    this one, so the number is the same.
-
-    Their noises are independent. So any of them passes the threshold τ with a probability of at most 1 − (1 − p)^g,
-    where p = Pr[noise ≥ τ − 1], and τ is the least for which that is at most δ. Unless one passes, what is released is
-    about groups that both neighbours have, and costs what the noise costs: every measure moves by no more than its
-    sensitivity over all groups, absent ones counting 0, as only rows that are kept are counted at all.
-    """
-    if draft.selector is None or draft.request.delta is None:
-        return draft
-    counting = next(noise for noise in draft.noises if noise.measure.name == draft.selector)
-    return replace(
-        draft,
-        threshold=Threshold(
-            noise=counting.mechanism,
-            l0=draft.limits.groups or 1,
-            linf=counting.measure.hi if isinstance(counting.measure, ir.Sum) else 1,
-            delta=draft.request.delta,
-        ),
-    )
 
 
 _Rows = Sequence[Sequence[object]]

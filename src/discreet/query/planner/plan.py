@@ -19,15 +19,20 @@ from discreet.query import ir
 from discreet.query.estimates import Association, Noise
 from discreet.query.ir import canonical, grouping_sets_of
 from discreet.query.planner.accuracy import Expected, errs_less, expected_errors
+from discreet.query.planner.averages import with_averages
 from discreet.query.planner.bounds_profile import bounds_questions
 from discreet.query.planner.contribution_profile import SHARE, profile_questions
+from discreet.query.planner.contributions import contributions
 from discreet.query.planner.draft import Draft, Together
-from discreet.query.planner.groups import contributions, public_keys, selection
+from discreet.query.planner.group_selection import selection
+from discreet.query.planner.groups import public_keys
 from discreet.query.planner.measures import measures
-from discreet.query.planner.noise_calibration import NoiseChoice, calibrate, sensitivities
+from discreet.query.planner.noise_calibration import calibrate
+from discreet.query.planner.noise_choice import NoiseChoice
 from discreet.query.planner.plan_text import explain
-from discreet.query.planner.question_analysis import warnings_of, why_no_rows, with_averages
+from discreet.query.planner.plan_warnings import warnings_of, why_no_rows
 from discreet.query.planner.request import Request
+from discreet.query.planner.sensitivities import sensitivities
 from discreet.query.planner.work import Work, pairs_within_work, readings_of, work_of
 from discreet.results import answered_already
 from discreet.tables import Column, Dataset

@@ -11,11 +11,14 @@ from types import MappingProxyType
 
 from discreet.query.ir.expressions import Expr, Function
 from discreet.query.ir.functions.application import apply
-from discreet.query.ir.functions.arithmetic import ARITHMETIC, ROUNDING
+from discreet.query.ir.functions.arithmetic import ARITHMETIC
 from discreet.query.ir.functions.casts import CASTS, SINGLE
-from discreet.query.ir.functions.conditionals import CHOICE, LOGIC
+from discreet.query.ir.functions.choice import CHOICE
+from discreet.query.ir.functions.logic import LOGIC
+from discreet.query.ir.functions.rounding import ROUNDING
+from discreet.query.ir.functions.shifts import SHIFTS
 from discreet.query.ir.functions.text import TEXT
-from discreet.query.ir.functions.times import SHIFTS, TIMES
+from discreet.query.ir.functions.times import TIMES
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(
     {

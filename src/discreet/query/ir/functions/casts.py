@@ -19,7 +19,8 @@ from typing import Any
 
 from discreet.errors import TypeMismatch
 from discreet.query.ir.expressions import Expr, Function, Type, Value, moment
-from discreet.query.ir.ranges import INT64, UNKNOWN, Interval, midnight, outward, within
+from discreet.query.ir.ordinals import midnight
+from discreet.query.ir.ranges import INT64, UNKNOWN, Interval, outward, within
 from discreet.tables import Kind
 
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)

@@ -1,0 +1,196 @@
+"""Warnings: what in a question may be a slip, by public facts alone.
+
+Where no row can be meant, the answer is exact and costs nothing, for it is the same for any tables that
+keep to their declarations. A condition that holds for no row, in a question that is about rows all the same, is mostly
+a slip, and noise hides it; so it is said in plain sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from fractions import Fraction
+from math import prod
+
+from discreet.printable import is_as_shown
+from discreet.query import ir
+from discreet.query.ir import (
+    Trial,
+    column_type,
+    contradiction,
+    impossible,
+    outcomes,
+    public_values,
+)
+from discreet.query.planner.draft import Draft
+from discreet.query.planner.plan_text import expression_in_words
+from discreet.tables import Kind
+
+_MOST = 10
+"""How many sentences are said."""
+
+_SHOWN = 6
+"""How many keys are listed."""
+
+_LONGEST = 200
+"""How much of a condition is shown."""
+
+_HIDES = "it has signs that aren't shown, but turn or hide what is: the question may not be what it looks like"
+
+_EQUAL = {"eq", "ne", "distinct", "in"}
+_ORDERED = {"lt", "le", "gt", "ge"}
+
+
+def why_no_rows(question: ir.Question) -> str:
+    """Why public facts alone say that the answer is one of no rows, in words; empty where they don't."""
+    kept = [] if question.having is None else list(ir.conjuncts(question.having))
+    if any(isinstance(part, ir.Literal) and part.value is not True for part in kept):
+        return "HAVING keeps no group"
+    if question.offset and not question.sets:
+        listed = [public_values(key) for _, key in question.keys]
+        number = prod(len(values) for values in listed if values is not None)
+        if None not in listed and question.offset >= number:
+            return f"OFFSET {question.offset} skips all that there is"
+    found = contradiction(question.source)
+    if found is None:
+        return "LIMIT 0 shows no row" if question.limit == 0 else ""
+    if any(ir.is_null(part) for part in found):
+        return "nothing equals NULL, nor differs from it, so no row is kept (IS NULL was meant, perhaps)"
+    shown = " AND ".join(map(_shown, found))
+    return f"no row can have {shown}" if len(found) == 1 else f"no row can have all of {shown}"
+
+
+def warnings_of(drafts: Sequence[Draft]) -> tuple[str, ...]:
+    """What in a question may not mean what it was meant to, and what isn't measured, in plain sentences.
+
+    Args:
+        drafts: one for each level.
+    """
+    draft = drafts[0]
+    said = []
+    if all(each.without_rows for each in drafts):
+        said.append(
+            f"{draft.without_rows[0].upper()}{draft.without_rows[1:]}: the answer follows from what is declared, "
+            "exactly and free of charge"
+        )
+    elif any(each.keys and not each.noises and not each.selections for each in drafts):
+        said.append("nothing is measured of these groups: they are the public ones, whether or not they have rows")
+    declared = {(scan.alias, column.name): column_type(column) for scan in draft.scans for column in scan.table.columns}
+    trial = Trial()
+    said += [
+        sentence
+        for condition in _conditions(draft.question)
+        for sentence in _sentences(_as_declared(condition, declared), trial)
+    ]
+    if not said and not any(each.noises or each.selections for each in drafts):
+        said.append("nothing is measured: the answer follows from what is declared, exactly and free of charge")
+    hides = () if is_as_shown(draft.question.text) else (_HIDES,)
+    return (*hides, *dict.fromkeys(said))[:_MOST]
+
+
+def _conditions(question: ir.Question) -> Iterator[ir.Expr]:
+    """All expressions over rows."""
+    for relation in ir.nodes(question.source):
+        match relation:
+            case ir.Where(predicate=predicate) | ir.Join(predicate=predicate) if predicate is not None:
+                yield predicate
+            case ir.Project(columns=columns) | ir.PerUnit(keys=columns):
+                yield from (expr for _, expr in columns)
+            case _:
+                pass
+    yield from (key for _, key in question.keys)
+    for one in question.aggregates:
+        yield from (each for each in (one.argument, one.other) if each is not None)
+
+
+def _as_declared(expr: ir.Expr, declared: Mapping[tuple[str, str], ir.Type]) -> ir.Expr:
+    """The expression with what is declared of the columns in it, and not what the question itself demands of them."""
+    match expr:
+        case ir.Column(table=table, name=name, type=known) if (table, name) in declared:
+            found = declared[table, name]
+            optional = known.nullable and not known.hidden  # of a table that a LEFT JOIN adds
+            return replace(expr, type=replace(found, nullable=True, hidden=False) if optional else found)
+        case ir.Call(args=args):
+            return replace(expr, args=tuple(_as_declared(arg, declared) for arg in args))
+        case _:
+            return expr
+
+
+def _sentences(expr: ir.Expr, trial: Trial) -> Iterator[str]:
+    """What is odd about the conditions in an expression."""
+    match expr:
+        case ir.Call(function=ir.Function(name=name), args=(value, *constants)) if name in _EQUAL:
+            if isinstance(value, ir.Literal) and len(constants) == 1:
+                value, constants = constants[0], [value]
+            yield from (_never(value, each) for each in constants if _is_outside(value, each))
+        case ir.Call(function=ir.Function(name=name)) if name in _ORDERED and True not in outcomes(expr):
+            yield f"{_shown(expr)} holds for no row{_declared(expr)}"
+        case ir.Call(function=ir.Function(name="is_null"), args=(ir.Column() as column,)) if not column.type.nullable:
+            yield f"{_shown(expr)} holds for no row: {column.name} is declared without NULLs"
+        case ir.Call(function=ir.Function(name="and"), args=args) if all(True in outcomes(arg) for arg in args):
+            found = impossible([expr], trial)
+            if found is not None and len(found) > 1:
+                yield f"{' AND '.join(map(_shown, found))} holds for no row"
+        case _:
+            pass
+    for part in expr.args if isinstance(expr, ir.Call) else ():
+        yield from _sentences(part, trial)
+
+
+def _is_outside(value: ir.Expr, constant: ir.Expr) -> bool:
+    """Whether a value can't be equal to a constant, by what is declared of its column."""
+    if not isinstance(ir.uncast(value), ir.Column) or not isinstance(constant, ir.Literal) or constant.value is None:
+        return False
+    return True not in outcomes(ir.call("eq", value, constant))
+
+
+def _never(value: ir.Expr, constant: ir.Expr) -> str:
+    """That a column never has a value, and which it has."""
+    return f"{_shown(value)} is never {_shown(constant)}{_declared(value)}{_meant(value, constant)}"
+
+
+def _declared(expr: ir.Expr) -> str:
+    """What is declared of the columns in an expression."""
+    columns = list(dict.fromkeys(ir.columns_in(expr)))
+    facts = [f"{column.name} {fact}" for column in columns for fact in [_fact(column.type)] if fact]
+    return f": {', '.join(facts)}" if facts else ""
+
+
+def _fact(known: ir.Type) -> str:
+    """Which values a column has, in words."""
+    if known.values is not None:
+        keys = [expression_in_words(ir.literal(each)) for each in known.values[:_SHOWN]]
+        more = len(known.values) - len(keys)
+        return f"is one of {', '.join(keys)}" + (f" and {more:,} more" if more else "")
+    if known.lo is None or known.hi is None:
+        return ""
+    return f"lies in [{_end(known.lo, known.kind)}, {_end(known.hi, known.kind)}], where values beyond were moved to"
+
+
+def _end(end: Fraction, kind: Kind) -> str:
+    """An end of a range, to read."""
+    match kind:
+        case Kind.DATE:
+            return str(ir.day_of(int(end)))
+        case Kind.TIMESTAMP:
+            return str(ir.moment_of(int(end)))
+        case _:
+            return f"{float(end):.15g}"
+
+
+def _meant(value: ir.Expr, constant: ir.Expr) -> str:
+    """Which key may have been meant by a text that is none."""
+    text = constant.value if isinstance(constant, ir.Literal) else None
+    keys = [each for each in ir.uncast(value).type.values or () if isinstance(each, str)]
+    if not isinstance(text, str):
+        return ""
+    folded = {key.casefold().strip(): key for key in keys}
+    close = get_close_matches(text[:_LONGEST].casefold().strip(), folded, n=1)
+    return f"; did you mean {expression_in_words(ir.literal(folded[close[0]]))}?" if close else ""
+
+
+def _shown(expr: ir.Expr) -> str:
+    """An expression as a reader would write it, cut if it is long."""
+    text = " ".join(expression_in_words(expr).split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
