@@ -41,6 +41,11 @@ sys.dont_write_bytecode = False
 # Read by NumPy when it is imported, hence before any test is.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# Workers keep what millions of draws took, for the next ones: the system would have to clear each page of it again.
+# Read by glibc when a process starts, hence by those that are started from here.
+os.environ.setdefault("MALLOC_MMAP_THRESHOLD_", str(32 * 2**20))  # the most that it takes
+os.environ.setdefault("MALLOC_TRIM_THRESHOLD_", str(256 * 2**20))
+
 
 # Files of tests lie in memory where the system offers that: each account syncs its ledger several times a question, and
 # no test can tell whether a disk did, since none pulls the plug. What passed leaves none (see pyproject.toml).
