@@ -14,6 +14,7 @@ import pytest
 import discreet as dp
 from discreet.errors import AboveCeiling, Forbidden, InvalidArgument, NotApproved
 from discreet.gateway import declarations_digest
+from discreet.results import Cost
 from discreet.service import Caller, Role
 from discreet.service.tokens import check_ceiling
 from support.served import COUNT, Served, outcome, served_in_threads
@@ -127,10 +128,12 @@ def test_ceilings(epsilon: str | None, rho: str | None, costs: tuple[str | None,
     """In ε, in ρ, and both; what has no finite ε is let in by one in ρ alone."""
     ceilings = [None if most is None else Fraction(most) for most in (epsilon, rho)]
     caller = Caller(token="", subject="", role=Role.ANALYST, most_epsilon=ceilings[0], expires=datetime.now(UTC))
-    plan = {"cost": {"exact": dict(zip(("epsilon", "rho"), costs, strict=True))}}
+    cost = Cost(
+        **dict(zip(("epsilon", "rho"), (None if each is None else Fraction(each) for each in costs), strict=True))
+    )
     caller = replace(caller, most_rho=ceilings[1])
     if refused:
         with pytest.raises(AboveCeiling):
-            check_ceiling(caller, plan)
+            check_ceiling(caller, cost)
     else:
-        check_ceiling(caller, plan)
+        check_ceiling(caller, cost)

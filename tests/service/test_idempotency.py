@@ -116,7 +116,7 @@ def test_a_crash_is_not_made_good_by_a_second_run(running: Served, monkeypatch: 
     with Ledger.open(running.folder / "people.ledger", create=False) as ledger:
         declared = service._tables.dataset
         account = ledger.account(declared.name, declared.budget, failures=declared.failures)
-        crashed = Attempt(id="crashed", plan=plan["digest"], seconds=0, key=key_digest("analyst", "crash"))
+        crashed = Attempt(id="crashed", plan=plan.digest, seconds=0, key=key_digest("analyst", "crash"))
         event = LaplaceEvent(scale=Fraction(17), l1=1)
         version = account.versions()
         account.during(crashed).reserve(question="x", text=COUNT, version=version, event=event, analyst="analyst")
@@ -153,7 +153,7 @@ def test_what_is_no_key_is_refused(running: Served, key: str) -> None:
 def test_what_is_asked_is_the_plan_that_was_named(running: Served) -> None:
     """Or nothing."""
     service, ann = running.service, running.callers["analyst"]
-    digest = service.plan(ann, COUNT, {"epsilon": "1/23"})["digest"]
+    digest = service.plan(ann, COUNT, {"epsilon": "1/23"}).digest
     with pytest.raises(PlanChanged):
         service.ask(ann, COUNT, {"epsilon": "1/29"}, digest=digest)
     assert service.ask(ann, COUNT, {"epsilon": "1/23"}, digest=digest).digest == digest
@@ -185,7 +185,7 @@ def test_what_is_stored_of_an_earlier_version_is_read_by_its_number(running: Ser
         again = outcome(service.ask(ann, OWN[8], terms, version=number, key=key))
         assert again["answer"]["rows"] == first["answer"]["rows"]
         assert again["answer"]["reused"]
-    digest = service.plan(ann, OWN[8], terms)["digest"]
+    digest = service.plan(ann, OWN[8], terms).digest
     assert service.ask(ann, OWN[8], terms, version=number, digest=digest).is_done
     for wrong in (number + 1, number - 1, 2**40):
         with pytest.raises(InvalidArgument, match=f"is stored for version {wrong}"):

@@ -64,7 +64,7 @@ def test_a_question_is_planned_no_more_often_than_it_must(config: Path, planned:
         plan = do(planner, job("plan"), TIMES, MEMORY)["plan"]
         assert do(planner, job("stored"), TIMES, MEMORY) == {}
         assert len(planned) == 1
-        answer = do(slot, job("ask", digest=plan["digest"]), TIMES, MEMORY)["answer"].read()
+        answer = do(slot, job("ask", digest=plan.digest), TIMES, MEMORY)["answer"].read()
         assert len(planned) == 2
         again = do(planner, job("stored"), TIMES, MEMORY)["answer"].read()
         assert (again["rows"], again["reused"], len(planned)) == (answer["rows"], True, 2)
@@ -77,7 +77,7 @@ def test_a_question_without_the_digest_of_its_plan_is_refused_and_free(config: P
         plan = do(slot, job("plan"), TIMES, MEMORY)["plan"]
         assert do(slot, job("ask", digest=digest), TIMES, MEMORY)["error"]["code"] == PlanChanged.code
         assert not slot.spent.epsilon
-        assert "answer" in do(slot, job("ask", digest=plan["digest"]), TIMES, MEMORY)
+        assert "answer" in do(slot, job("ask", digest=plan.digest), TIMES, MEMORY)
 
 
 @pytest.mark.parametrize(("terms", "steps"), [({}, 1), ({"limits": "auto"}, 2)])
@@ -89,10 +89,10 @@ def test_a_plan_says_how_long_its_answer_takes_at_the_most(
     times, doubled = ReleaseTimes(base=1, scan=0.5, rungs=rungs), {1: 1, 3: 4}[rungs]
     with dp.load(config) as tables:
         plan = do(tables, job("plan", **terms), times, MEMORY)["plan"]
-        assert (plan["steps"], plan["rungs"], plan["seconds"]) == (steps, rungs, doubled * steps * plan["step"])
+        assert (plan.steps, plan.rungs, plan.seconds) == (steps, rungs, doubled * steps * plan.step)
         together = replace(job("plan"), question=[COUNT, f"{COUNT} WHERE id < 5"])
         plan = do(tables, together, times, MEMORY)["plan"]
-        assert (plan["steps"], plan["seconds"]) == (1, doubled * plan["step"])
+        assert (plan.steps, plan.seconds) == (1, doubled * plan.step)
 
 
 def test_another_question_is_planned_anew(config: Path, planned: list[str]) -> None:
@@ -152,7 +152,7 @@ def test_what_nobody_foresaw_says_nothing(config: Path, monkeypatch: pytest.Monk
         monkeypatch.undo()
         plan = do(tables, job("plan"), TIMES, MEMORY)["plan"]
         monkeypatch.setattr(tables, "ask", broken)
-        assert do(tables, job("ask", digest=plan["digest"]), TIMES, MEMORY) == {"error": QuestionFailed().to_dict()}
+        assert do(tables, job("ask", digest=plan.digest), TIMES, MEMORY) == {"error": QuestionFailed().to_dict()}
 
 
 @pytest.mark.parametrize("question", [COUNT, [COUNT, f"{COUNT} WHERE id < 5"]], ids=["one", "a workload"])
@@ -160,7 +160,7 @@ def test_a_question_is_planned_before_its_time_runs(config: Path, planned: list[
     """And not once more afterwards; nothing is paid for until it is let go."""
     with dp.load(config) as tables:
         asked = replace(job("ask"), question=question)
-        asked = replace(asked, digest=do(tables, replace(asked, kind="plan"), TIMES, MEMORY)["plan"]["digest"])
+        asked = replace(asked, digest=do(tables, replace(asked, kind="plan"), TIMES, MEMORY)["plan"].digest)
         tables.plan("SELECT COUNT(*) AS other FROM people", epsilon=1)  # so that the plan isn't remembered
         begun = list[tuple[int, Fraction]]()
 

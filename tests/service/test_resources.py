@@ -60,10 +60,10 @@ def grown(running: Served) -> int:
 def test_a_plan_says_what_a_question_takes(running: Served) -> None:
     """Beside its cost: how long it has a slot, how many values it releases, and how far the ledger grows by it."""
     plan = running.service.plan(running.callers["analyst"], LARGE, {"epsilon": "1e-9"})
-    assert plan["values"] == VALUES
-    assert 30_000 < plan["ledger_bytes"] < 160_000
-    assert plan["words"].splitlines()[-1].startswith(f"takes     {plan['seconds']:g} s of a slot, ")
-    assert plan["words"].endswith("kB of the ledger; 4,572 values")
+    assert plan.values == VALUES
+    assert 30_000 < plan.ledger_bytes < 160_000
+    assert plan.words.splitlines()[-1].startswith(f"takes     {plan.seconds:g} s of a slot, ")
+    assert plan.words.endswith("kB of the ledger; 4,572 values")
 
 
 def test_a_large_answer_grows_the_ledger_by_what_its_plan_says(running: Served) -> None:
@@ -77,9 +77,9 @@ def test_a_large_answer_grows_the_ledger_by_what_its_plan_says(running: Served) 
             break
     assert ticket.answer is not None
     assert ticket.answer.values >= VALUES
-    assert (grown(running) - before) < plan["ledger_bytes"] + 20_000 < len(ticket.answer.content) / 3
+    assert (grown(running) - before) < plan.ledger_bytes + 20_000 < len(ticket.answer.content) / 3
     left = service.budget(ann)["own"]
-    assert left["ledger_bytes"]["remaining"] <= 2_000_000 - plan["ledger_bytes"] + 1_000
+    assert left["ledger_bytes"]["remaining"] <= 2_000_000 - plan.ledger_bytes + 1_000
     again, size = service.ask(ann, LARGE, terms), grown(running)
     assert again.is_done
     assert outcome(again)["answer"]["rows"] == outcome(ticket)["answer"]["rows"]
@@ -112,7 +112,7 @@ def test_what_was_answered_is_read_whatever_the_limit_is(running: Served, monkey
     monkeypatch.setattr(service._questions.allowances, "_limits", lower)
     again = service.ask(bob, question, terms)
     assert outcome(again)["answer"]["rows"] == outcome(first)["answer"]["rows"]
-    assert service.plan(bob, question, terms)["values"] == 127
+    assert service.plan(bob, question, terms).values == 127
     with pytest.raises(TooManyValues):
         service.ask(bob, question, {"epsilon": "1/1000"})
     service._tables.refresh()

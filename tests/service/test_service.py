@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
@@ -48,8 +49,8 @@ def test_an_answer_leaves_at_its_time_and_is_pending_until_then(running: Served)
     service, ann, bob = running.service, running.callers["analyst"], running.callers["bob"]
     for epsilon in (f"1/{number}" for number in range(10, 100)):
         plan = service.plan(ann, COUNT, {"epsilon": epsilon})
-        assert STEP < plan["step"] < STEP + 0.1
-        assert (plan["steps"], plan["cost"]["exact"]["epsilon"]) == (1, epsilon)
+        assert STEP < plan.step < STEP + 0.1
+        assert (plan.steps, plan.cost.epsilon) == (1, Fraction(epsilon))
         before, begun = len(running.states()), monotonic()
         ticket = service.ask(ann, COUNT, {"epsilon": epsilon})
         while not ticket.is_done:
@@ -201,7 +202,7 @@ def test_planning_has_a_limit(running: Served, monkeypatch: pytest.MonkeyPatch) 
         patch.setattr(service._questions._planners, "limits", PlanningLimits(patience=0.2, seconds=0.1))
         with pytest.raises(Unsupported, match="too long to plan"):
             service.plan(ann, COUNT, {"epsilon": 1})
-    assert service.plan(ann, COUNT, {"epsilon": 1})["steps"] == 1
+    assert service.plan(ann, COUNT, {"epsilon": 1}).steps == 1
     assert planner._process.pid != stuck
     os.kill(planner._process.pid or 0, signal.SIGSTOP)
     asking = Thread(target=lambda: raised.append(_refusal(lambda: service.plan(ann, COUNT, {"epsilon": 1}))))
@@ -211,7 +212,7 @@ def test_planning_has_a_limit(running: Served, monkeypatch: pytest.MonkeyPatch) 
     planner._process.kill()
     asking.join()
     assert raised == ["engine_unavailable"]
-    assert service.plan(ann, COUNT, {"epsilon": 1})["steps"] == 1
+    assert service.plan(ann, COUNT, {"epsilon": 1}).steps == 1
 
 
 def _refusal(call: Callable[[], object]) -> str:

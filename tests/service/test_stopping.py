@@ -41,7 +41,7 @@ def test_a_service_that_stops_leaves_nobody_behind_who_paid(tmp_path: Path, monk
                 service.ask(running.callers[caller], COUNT, {"epsilon": "1/4"})
         with pytest.raises(EngineUnavailable, match="being stopped"):
             service.admit(running.callers["custodian"])
-        assert service.plan(ann, COUNT, {"epsilon": 1})["digest"]
+        assert service.plan(ann, COUNT, {"epsilon": 1}).digest
         is_stopped.set()
         assert service.drain()
         assert first.is_done

@@ -212,7 +212,7 @@ def test_nobody_ends_the_budget_for_everybody_unless_somebody_says_so(tmp_path: 
         caller = service.caller(usual.text)
         refused = service.ask(caller, COUNT, {"epsilon": "11/10"})
         assert outcome(refused)["error"]["code"] == BudgetExhausted.code
-        assert service.plan(caller, COUNT, {"epsilon": "1/10"})["remaining_like_this"] == 10
+        assert service.plan(caller, COUNT, {"epsilon": "1/10"}).affordable["remaining_like_this"] == 10
         for said, share in ((ALL, ""), (Budget(epsilon=2), str(Budget(epsilon=2)))):
             assert service.issue(custodian, "cleo", Role.ANALYST, days=1, share=said).caller.share == share
         assert service.issue(custodian, "max", Role.AUDITOR, days=1).caller.share == ""

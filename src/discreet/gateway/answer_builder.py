@@ -117,7 +117,7 @@ def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, signing: Signi
         columns=tuple(
             AnswerColumn(
                 name=output.name,
-                kind=output.expr.type.kind.value if places is None else decimal_kind(places),
+                kind=_kind(output.expr, places),
                 values=tuple(_value(output.expr, values, places, digits) for _, values in arrangement.shown),
                 deviation=_deviation(output.expr, plan.drafts),
                 declared=declared_ends(output.expr, dict(plan.drafts[0].estimators)),
@@ -136,6 +136,17 @@ def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, signing: Signi
         warnings=plan.warnings,
         signer=signing.signer(plan.text),
     )
+
+
+def columns_of(question: ir.Question) -> tuple[tuple[str, str], ...]:
+    """The names and kinds of the columns that an answer will have, whatever is released."""
+    columns = ir.places_in(question.source)
+    digits = _digits(question, columns)
+    return tuple((each.name, _kind(each.expr, _places(each.expr, columns, digits))) for each in question.outputs)
+
+
+def _kind(expr: ir.Expr, places: int | None) -> str:
+    return expr.type.kind.value if places is None else decimal_kind(places)
 
 
 def _digits(question: ir.Question, columns: ir.Places) -> dict[str, int | None]:

@@ -7,6 +7,7 @@ An analyst who comes in here holds nothing but a token: neither the tables, nor 
 """
 
 from discreet.service.admission_runs import report_to_json
+from discreet.service.api import Planned, PlannedColumn
 from discreet.service.auditing import entry_to_json
 from discreet.service.event_log import Event, EventLog
 from discreet.service.jobs import EncodedAnswer
@@ -36,6 +37,8 @@ __all__ = [
     "Issued",
     "Metrics",
     "OpenID",
+    "Planned",
+    "PlannedColumn",
     "PlanningLimits",
     "ReleaseTimes",
     "Role",

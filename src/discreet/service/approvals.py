@@ -53,9 +53,9 @@ class Approvals:
         content = {
             "question": question,
             "terms": {name: value for name, value in terms.items() if name != "analyst"},
-            "plan": plan["digest"],
+            "plan": plan.digest,
             "purpose": purpose,
-            "cost": plan["cost"],
+            "cost": plan.cost.to_json(),
         }
         return _to_json(self._requests.open(fresh_bytes(16).hex(), caller.subject, caller.digest, content))
 
@@ -86,7 +86,7 @@ class Approvals:
         found = self._requests.find(name)
         if found is None:
             return None
-        plan = self._questions.plan(caller, found.subject, found.question, found.terms)["digest"]
+        plan = self._questions.plan(caller, found.subject, found.question, found.terms).digest
         approved = self._requests.approve(
             name,
             Approver(subject=caller.subject, token=caller.digest),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, PlanChanged, QuestionFailed, Unsupported
 from discreet.service.allowances import check_values, in_bytes
+from discreet.service.api import Planned, PlannedColumn
 from discreet.service.release_times import ReleaseTimes, check_memory, longest
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def _unplanned(error: Exception) -> DiscreetError:
     return EngineUnavailable("this question can't be planned here", hint="ask otherwise")
 
 
-def _planned(tables: Protected, job: Job, times: ReleaseTimes, memory: int) -> dict[str, Any]:
+def _planned(tables: Protected, job: Job, times: ReleaseTimes, memory: int) -> Planned:
     """A plan as an analyst may see it, if its answer isn't too large, or was given before.
 
     Raises:
@@ -134,7 +135,7 @@ def _planned(tables: Protected, job: Job, times: ReleaseTimes, memory: int) -> d
     plan = tables.plan(job.question, **job.terms)
     found = described(plan, times, memory)
     if job.most_values is not None and not tables.was_answered(plan):
-        check_values(found["values"], job.most_values)
+        check_values(found.values, job.most_values)
     return found
 
 
@@ -184,8 +185,8 @@ def _retried(tables: Protected, job: Job) -> Mapping[str, Any]:
     return {} if found is None else {"answer": EncodedAnswer.of(found)}
 
 
-def described(plan: Plan, times: ReleaseTimes, memory: int) -> dict[str, Any]:
-    """A plan as an analyst may see it: it follows from the question, what is declared and what is stored.
+def described(plan: Plan, times: ReleaseTimes, memory: int) -> Planned:
+    """A plan as an analyst may see it.
 
     Args:
         plan: of one question, or of several.
@@ -196,6 +197,7 @@ def described(plan: Plan, times: ReleaseTimes, memory: int) -> dict[str, Any]:
         Unsupported: one unit could move what it takes too far.
     """
     from discreet.gateway import Size, cost_of
+    from discreet.gateway.answer_builder import columns_of
 
     step, steps = times.step(plan), len(plan.steps)
     check_memory(plan, memory)
@@ -206,22 +208,25 @@ def described(plan: Plan, times: ReleaseTimes, memory: int) -> dict[str, Any]:
         )
     expected = [_expected(each) for each in plan.plans]
     size, seconds = Size.of(plan), longest(step, steps, times.rungs)
-    return {
-        "digest": plan.digest,
-        "cost": cost_of(plan.bundles).to_json(),
-        "expected": expected if plan.together else expected[0],
-        "words": f"{plan.explain(step)}\n{_resources(seconds, size)}",
-        "warnings": list(plan.warnings),
-        "noise": None if plan.choice is None else str(plan.choice),
-        "answered_by": list(plan.answered_by),
-        "step": step,
-        "steps": steps,
-        "rungs": times.rungs,
-        "seconds": seconds,
-        "work": {"seconds": plan.work.seconds, "bytes": plan.work.size},
-        "values": size.values,
-        "ledger_bytes": size.stored,
-    }
+    return Planned(
+        digest=plan.digest,
+        cost=cost_of(plan.bundles),
+        expected=expected if plan.together else expected[0],
+        columns=[[PlannedColumn(*each) for each in columns_of(one.question)] for one in plan.plans],
+        words=f"{plan.explain(step)}\n{_resources(seconds, size)}",
+        warnings=plan.warnings,
+        noise=None if plan.choice is None else str(plan.choice),
+        answered_by=plan.answered_by,
+        step=step,
+        steps=steps,
+        rungs=times.rungs,
+        seconds=seconds,
+        work=plan.work.seconds,
+        memory=plan.work.size,
+        values=size.values,
+        ledger_bytes=size.stored,
+        affordable={},
+    )
 
 
 def _resources(seconds: float, size: Size) -> str:

@@ -28,6 +28,7 @@ from discreet.errors import (
 from discreet.gateway import declarations_digest
 from discreet.ledger import Attempt
 from discreet.service.allowances import Allowances
+from discreet.service.api import Planned
 from discreet.service.carrying_out import begun, carried_out, recovered
 from discreet.service.fair_queue import FairQueue
 from discreet.service.idempotency import Keys, again, checked_key
@@ -133,9 +134,7 @@ class Questions:
         for slot in self._slots:
             slot.close()
 
-    def plan(
-        self, caller: Caller, subject: str, question: str | list[str], terms: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
+    def plan(self, caller: Caller, subject: str, question: str | list[str], terms: Mapping[str, Any]) -> Planned:
         """The plan of a question of somebody's, made for a caller, by a process that can be killed."""
         with self._planners.turn(caller.subject) as planner:
             return self._planned(planner, question, terms_of(subject, terms))
@@ -186,12 +185,12 @@ class Questions:
         offered, known = terms_of(caller.subject, terms), checked_key(caller.subject, key)
         with self._planners.turn(caller.subject) as planner:  # one process, which plans once
             plan = self._planned(planner, question, offered)
-            if digest not in {None, plan["digest"]}:
+            if digest not in {None, plan.digest}:
                 raise PlanChanged("this question has another plan than the one that was named", hint="plan it again")
             attempt = Attempt(
                 id=fresh_bytes(16).hex(),
-                plan=plan["digest"],
-                seconds=plan["seconds"],
+                plan=plan.digest,
+                seconds=plan.seconds,
                 key=known,
                 approval=approval or "",
                 declarations=self.declarations,
@@ -211,7 +210,7 @@ class Questions:
                 self._take(caller, planner, ticket, plan)
         return ticket
 
-    def _take(self, caller: Caller, planner: Planner, ticket: Ticket, plan: Mapping[str, Any]) -> None:
+    def _take(self, caller: Caller, planner: Planner, ticket: Ticket, plan: Planned) -> None:
         """Take a question: what is there already is its outcome, and anything else waits for a slot."""
         tried = self._tables.tried(ticket.attempt.key) if ticket.attempt.key else None
         if tried is not None:
@@ -228,11 +227,9 @@ class Questions:
             self._metrics.count("discreet_questions", outcome="stored" if "answer" in found else kind_of(found))
         self._keep(ticket)
 
-    def _take_earlier(
-        self, caller: Caller, planner: Planner, ticket: Ticket, plan: Mapping[str, Any], version: int
-    ) -> None:
+    def _take_earlier(self, caller: Caller, planner: Planner, ticket: Ticket, plan: Planned, version: int) -> None:
         """Answer a question from what is stored of a version of the tables, for who may ask it."""
-        check_ceiling(caller, plan)  # before it is looked up
+        check_ceiling(caller, plan.cost)  # before it is looked up
         job = Job(
             kind="stored",
             question=ticket.question,
@@ -244,12 +241,12 @@ class Questions:
         self._metrics.count("discreet_questions", outcome="stored")
         self._keep(ticket)
 
-    def _check_cost(self, caller: Caller, attempt: Attempt, plan: Mapping[str, Any]) -> None:
+    def _check_cost(self, caller: Caller, attempt: Attempt, plan: Planned) -> None:
         """Refuse what the caller may not spend on one question, by themselves or by the approval that they name."""
         if attempt.approval:
             self._tables.check_approval(attempt, caller.subject)
         else:
-            check_ceiling(caller, plan)
+            check_ceiling(caller, plan.cost)
 
     def _look_again(self, planner: Planner, ticket: Ticket) -> None:
         """See what became of a question that another server carries out."""
@@ -304,14 +301,14 @@ class Questions:
         self._metrics.count("discreet_slot_seconds", by=ticket.attempt.seconds)
         self._metrics.count("discreet_ledger_bytes", by=ticket.stored)
 
-    def _planned(self, planner: Planner, question: str | list[str], terms: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _planned(self, planner: Planner, question: str | list[str], terms: Mapping[str, Any]) -> Planned:
         """A plan, made by a process that can be killed."""
         size = len(question) if isinstance(question, str) else sum(map(len, question))
         if size > MOST_CHARACTERS:
             raise InvalidArgument(f"a question has at most {MOST_CHARACTERS:,} characters, not {size:,}")
         try:
             job = Job(kind="plan", question=question, terms=terms, most_values=self._settings.asking.values)
-            plan: Mapping[str, Any] = planner.do(job)["plan"]
+            plan: Planned = planner.do(job)["plan"]
         except DiscreetError:
             self._metrics.count("discreet_plans", outcome="refused")
             raise

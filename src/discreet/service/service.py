@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,8 @@ from discreet.exact import Rationalizable
 from discreet.exact.rational import rational
 from discreet.gateway import load
 from discreet.ledger import servers_of
-from discreet.results import Cost
 from discreet.service.admission_runs import AdmissionRuns
+from discreet.service.api import Planned
 from discreet.service.approvals import Approvals
 from discreet.service.auditing import Audited
 from discreet.service.event_log import EventLog
@@ -234,7 +234,7 @@ class Service(Audited):
             "renews": None if own.renews is None else own.renews.isoformat(),
         }
 
-    def plan(self, caller: Caller, question: str | list[str], terms: Mapping[str, Any]) -> Mapping[str, Any]:
+    def plan(self, caller: Caller, question: str | list[str], terms: Mapping[str, Any]) -> Planned:
         """Plan a question: what it would cost, how accurate it would be, and when its answer would leave. Free.
 
         A list of questions is a workload, which is planned, asked and paid for as one; all its answers leave together.
@@ -249,8 +249,8 @@ class Service(Audited):
         check_allowed(caller.role, Action.PLAN)
         plan = self._questions.plan(caller, caller.subject, question, terms)
         analyst = caller.subject if caller.role is Role.ANALYST else None
-        affordable = self._tables.affordable(Cost.from_json(plan["cost"]), analyst, caller.digest)
-        return {**plan, **affordable.to_dict()}
+        affordable = self._tables.affordable(plan.cost, analyst, caller.digest)
+        return replace(plan, affordable=affordable.to_dict())
 
     def ask(self, caller: Caller, question: str | list[str], terms: Mapping[str, Any], **said: Any) -> Ticket:  # noqa: ANN401 — see there
         """Ask a question, with what `Questions.ask` takes by name. What is stored, or follows from it, costs nothing.

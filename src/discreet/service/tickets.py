@@ -20,6 +20,7 @@ from discreet.service.jobs import EncodedAnswer
 
 if TYPE_CHECKING:
     from discreet.ledger import Attempt, Place
+    from discreet.service.api import Planned
 
 _SELECTED = 200_000
 """How many numbers an answer is taken to have whose groups were selected, where it is read again."""
@@ -71,7 +72,7 @@ class Ticket:
         name: str,
         question: str | list[str],
         terms: Mapping[str, Any],
-        plan: Mapping[str, Any],
+        plan: Planned,
         attempt: Attempt,
     ) -> Self:
         """A ticket of this name, for a question as it was planned for its analyst."""
@@ -80,12 +81,12 @@ class Ticket:
             subject=terms["analyst"],
             question=question,
             terms=terms,
-            digest=plan["digest"],
-            step=plan["step"],
-            steps=plan["steps"],
-            rungs=plan["rungs"],
-            values=plan["values"],
-            stored=plan["ledger_bytes"],
+            digest=plan.digest,
+            step=plan.step,
+            steps=plan.steps,
+            rungs=plan.rungs,
+            values=plan.values,
+            stored=plan.ledger_bytes,
             attempt=attempt,
         )
 

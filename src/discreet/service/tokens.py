@@ -20,6 +20,7 @@ from discreet.exact import Rationalizable
 from discreet.exact.rational import positive
 from discreet.ledger import Verifier, amounts_of, budget_of, checked_name
 from discreet.privacy import Budget, MonthlyShare
+from discreet.results import Cost
 from discreet.service.roles import Role
 
 if TYPE_CHECKING:
@@ -258,20 +259,18 @@ def _read(grant: Grant, content: Mapping[str, Any]) -> Caller:
     )
 
 
-def check_ceiling(caller: Caller, plan: Mapping[str, Any]) -> None:
-    """Refuse what costs more than the caller may spend on one question.
+def check_ceiling(caller: Caller, cost: Cost) -> None:
+    """Refuse a cost that is more than the caller may spend on one question.
 
     A question has to be within each ceiling that there is; but where it has no finite ε, the one in ρ alone binds it.
 
     Raises:
         AboveCeiling: it does; or it has no finite ε, and there is a ceiling in ε and none in ρ.
     """
-    exact = plan["cost"]["exact"]
-    epsilon, rho = (None if exact[name] is None else Fraction(exact[name]) for name in ("epsilon", "rho"))
-    if caller.most_epsilon is not None and (epsilon is not None or caller.most_rho is None):
-        _check("ε", epsilon, caller.most_epsilon)
+    if caller.most_epsilon is not None and (cost.epsilon is not None or caller.most_rho is None):
+        _check("ε", cost.epsilon, caller.most_epsilon)
     if caller.most_rho is not None:
-        _check("ρ", rho, caller.most_rho)
+        _check("ρ", cost.rho, caller.most_rho)
 
 
 def _check(name: str, cost: Fraction | None, most: Fraction) -> None:

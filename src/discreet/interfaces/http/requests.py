@@ -44,15 +44,12 @@ def _who(
 
 Who = Annotated[Caller, Depends(_who)]
 
-_Terms: Any = create_model(
-    "_Terms",
-    __config__=ConfigDict(extra="forbid", strict=True),
-    **{
-        name: (FORMS[name].sent | None, Field(None, description=FORMS[name].words))
-        for name in dict.fromkeys(("epsilon", "rho", *FORMS))  # in this order since the first version
-        if name != "analyst"  # which the token says
-    },
-)
+_FIELDS: dict[str, Any] = {
+    name: (FORMS[name].sent | None, Field(None, description=FORMS[name].words))
+    for name in dict.fromkeys(("epsilon", "rho", *FORMS))  # in this order since the first version
+    if name != "analyst"  # which the token says
+}
+_Terms: Any = create_model("_Terms", __config__=ConfigDict(extra="forbid", strict=True), **_FIELDS)
 
 
 class Offered(_Terms):  # type: ignore[misc]  # of all terms that there are, which are told elsewhere

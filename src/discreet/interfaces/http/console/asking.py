@@ -13,8 +13,7 @@ from discreet.interfaces.http.console.forms import Fields, Filled, Queried
 from discreet.interfaces.http.console.pages import page, see
 from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.interfaces.http.problems import problem_of
-from discreet.results import Cost
-from discreet.service import Action, check_allowed, check_ceiling, fresh_name
+from discreet.service import Action, Planned, check_allowed, check_ceiling, fresh_name
 
 ROUTES = APIRouter()
 
@@ -146,8 +145,8 @@ def _planned(visit: Visit, offered: Mapping[str, str]) -> dict[str, Any]:
     try:
         plan = visit.service.plan(visit.caller, question, terms_of(offered))
         readable = _readable(plan) if isinstance(question, str) else _readable_together(plan, question)
-        found |= {"plan": {**plan, **readable}, "key": fresh_name()}
-        check_ceiling(visit.caller, plan)  # so that nobody is offered to pay what would be refused
+        found |= {"plan": {**plan.to_json(), **readable}, "key": fresh_name()}
+        check_ceiling(visit.caller, plan.cost)  # so that nobody is offered to pay what would be refused
     except Unauthenticated:
         raise
     except DiscreetError as error:
@@ -155,25 +154,24 @@ def _planned(visit: Visit, offered: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
-def _readable(plan: Mapping[str, Any]) -> dict[str, Any]:
+def _readable(plan: Planned) -> dict[str, Any]:
     """A plan with its words cut into headings and lines."""
-    lines = [(line[:10].strip(), line[10:].strip()) for line in plan["words"].splitlines()]
+    lines = [(line[:10].strip(), line[10:].strip()) for line in plan.words.splitlines()]
     cost = next((text for head, text in lines if head == "cost"), "")
     return {
         "lines": [line for line in lines if line[0] not in {"question", "cost", "error", "warning"}],
-        "parts": [("", _accuracy(plan["expected"]))],
+        "parts": [("", _accuracy(plan.expected))],
         "cost_words": cost.split(",")[0] or "nothing",
         "warnings": _under(lines, "warning"),
     }
 
 
-def _readable_together(plan: Mapping[str, Any], questions: Sequence[str]) -> dict[str, Any]:
+def _readable_together(plan: Planned, questions: Sequence[str]) -> dict[str, Any]:
     """The plan of several questions: what all cost, and how accurate each is."""
-    cost = Cost.from_json(plan["cost"])
     return {
-        "lines": [("", line) for line in plan["words"].splitlines()],
-        "parts": [(text, _accuracy(each)) for text, each in zip(questions, plan["expected"], strict=True)],
-        "cost_words": str(cost).split(",")[0] or "nothing",
+        "lines": [("", line) for line in plan.words.splitlines()],
+        "parts": [(text, _accuracy(each)) for text, each in zip(questions, plan.expected, strict=True)],
+        "cost_words": str(plan.cost).split(",")[0] or "nothing",
     }
 
 

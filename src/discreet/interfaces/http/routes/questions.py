@@ -55,7 +55,7 @@ Prefer: TypeAlias = Annotated[
 @QUESTIONS.post("/v1/plans", responses=_PLANNED, response_description=_PLAN)
 def plan(asked: Asked, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """What a question would cost, how accurate it would be, and when its answer would leave. Free."""
-    return service.plan(who, asked.question, asked.terms())
+    return service.plan(who, asked.question, asked.terms()).to_json()
 
 
 @QUESTIONS.post("/v1/answers", responses={**_ASKED, **_LATER, **_FORMATS})
@@ -93,7 +93,7 @@ def answered(
 @QUESTIONS.post("/v1/workloads/plans", responses=_PLANNED, response_description=_PLAN)
 def plan_together(asked: AskedTogether, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """What questions would cost together, how accurate each would be, and when their answers would leave. Free."""
-    return service.plan(who, asked.questions, asked.terms())
+    return service.plan(who, asked.questions, asked.terms()).to_json()
 
 
 @QUESTIONS.post(
