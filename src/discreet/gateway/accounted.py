@@ -1,4 +1,4 @@
-"""What an account says of itself to whoever may ask: what was spent, what is left, who may come in, what was asked."""
+"""What an account says of itself: what was spent, what is left, who may come in, and what was asked."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Accounted:
 
     @property
     def spent(self) -> Charge:
-        """What all questions together have cost."""
+        """The cost of all questions so far."""
         return self._account.spent()
 
     @property
@@ -45,7 +45,7 @@ class Accounted:
         return self._account.remaining()
 
     def spent_by(self, analyst: str) -> Charge:
-        """What one analyst's questions have cost."""
+        """The cost of one analyst's questions so far."""
         return self._account.spent(analyst)
 
     def remaining_by(self, analyst: str) -> Remaining:
@@ -101,12 +101,12 @@ class Accounted:
 
     @property
     def changes(self) -> Sequence[Change]:
-        """What of the declarations changed when these tables were opened, and is in force now; for the custodian."""
+        """The changes of declarations that opening these tables put in force; for the custodian."""
         return self._account.changes
 
     @property
     def failures(self) -> Failures:
-        """What has failed after it was paid for since the custodian last looked, and what has no outcome yet."""
+        """The questions that failed after they were paid for, since the custodian last looked, and those still open."""
         return self._account.failures()
 
     def check_failures(self) -> None:
@@ -120,7 +120,7 @@ class Accounted:
     def acknowledge_failures(self) -> Failures:
         """Note in the ledger that the custodian has looked at what failed, so that asking goes on; for the custodian.
 
-        Whatever has no outcome by then, and no server that will say when, gets none any more.
+        A question that has no outcome by then, and whose server is gone, will never get one.
 
         Returns:
             What was looked at.

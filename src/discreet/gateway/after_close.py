@@ -18,4 +18,4 @@ class _AfterClose:
 
 
 AFTER_CLOSE: Any = _AfterClose()
-"""What is put in the place of a closed account, ledger or index."""
+"""Takes the place of a closed account, ledger or index."""

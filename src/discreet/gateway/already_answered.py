@@ -1,4 +1,4 @@
-"""What answers a plan already: the entries that do, and what an earlier attempt at it got; nothing is paid for."""
+"""Plans that are answered already: by which entries, and what an earlier attempt got. Nothing here is paid for."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def entries_answering(procedure: Procedure[Tuned], find: Callable[[Plan], Outcom
 def attempted(
     procedures: Iterable[Procedure[Tuned]], stored: Iterable[Stored], find: Callable[[Plan], Outcome | None]
 ) -> Tuned | None:
-    """What an attempt got; None if it got nothing, or not yet.
+    """The outcome of an attempt; None if it has none, or not yet.
 
     Each step has the outcome that its own debit got or, where it had one for nothing, that one.
 
     Args:
-        procedures: what the attempt may have asked; one of them.
+        procedures: the ones that the attempt may have followed.
         stored: the answers that its debits got.
         find: a stored outcome of the data that it was asked of.
     """
@@ -59,7 +59,7 @@ def attempted(
 
 
 def _got(own: Mapping[str, Stored], met: set[str], find: Callable[[Plan], Outcome | None], step: Plan) -> Outcome:
-    """What one step got; its own debit's digest is added to those that were met."""
+    """The outcome of one step. If its own debit has one, its digest is added to `met`."""
     if step.digest not in own:
         return _found(find, step)
     met.add(step.digest)

@@ -1,4 +1,4 @@
-"""Answers made of outcomes: values, intervals and what is known beside them, computed from released numbers alone."""
+"""Answers made of outcomes: values, intervals, costs and caveats, computed from released numbers alone."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def as_asked(plan: Plan, answers: list[Answer]) -> Answer | list[Answer]:
 
 
 def _all_rows(plan: Plan, answer: Answer, cut_off: CutOff[Limits] | None) -> Mapping[str, Ends]:
-    """Of each count of all rows, an interval with what limits cut off: it fails where either does.
+    """Intervals of counts of all rows, with the rows that limits cut off; each fails where either estimate does.
 
-    How what is cut off is spread over groups isn't known, so there is none of groups.
+    Nobody knows how the rows that were cut off are spread over groups, so counts by group have none.
     """
     level = answer.confidence + Fraction(OUTSIDE)
     if cut_off is None or plan.question.keys or level >= 1:
@@ -179,7 +179,7 @@ def _value(expr: ir.Expr, values: Values, places: int | None, digits: Mapping[st
 
 
 def cost_of(plans: Iterable[Plan]) -> Cost:
-    """What plans cost together: what an account is charged for them."""
+    """The cost of several plans together, as an account is charged for it."""
     charge = charge_of(ComposedEvent(tuple(plan.event for plan in plans)))
     return Cost(epsilon=charge.epsilon, rho=charge.rho, delta=charge.delta)
 
@@ -191,7 +191,7 @@ def _deviation(expr: ir.Expr, drafts: Sequence[Draft]) -> float | None:
 
 
 def _coverage(plan: Plan, arrangement: Arrangement) -> str:
-    """What intervals don't say, or say too cautiously, in words."""
+    """Caveats about the intervals, in words: where they promise less than they seem to, or more than they need to."""
     if plan.is_free:
         return "exactly, as nothing is measured"
     words = []

@@ -33,7 +33,7 @@ class Current:
     locks: tuple[Lock, ...]
 
     def __post_init__(self) -> None:
-        """See to it that the engine lets go of its sessions, and of tables in memory."""
+        """Close the engine, with its sessions and tables in memory, once nothing holds this any more."""
         finalize(self, self.engine.close).atexit = False
 
     @property
@@ -46,7 +46,7 @@ class Current:
         return max(self.admitted[group].version for group in groups_read(plan))
 
     def known(self, dataset: Dataset, text: str) -> Dataset:
-        """What is declared, with what the public tables that a question can read hold: it is public, too.
+        """The declarations, with the contents of the public tables that a question can read, which are public too.
 
         Args:
             dataset: as declared, perhaps with an analyst's bounds.

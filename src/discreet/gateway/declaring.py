@@ -1,4 +1,4 @@
-"""Declaring tables in code: what a custodian says of each, completed by its schema when it is opened."""
+"""Declaring tables in code. A table's schema completes its declaration when it is opened."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.tables.schema.column import kind_of
 from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING
 
 Declaration: TypeAlias = Bounds | Keys | Column | None
-"""What is declared of a column: bounds, keys, everything, or (None) only that questions may use it."""
+"""The declaration of a column: bounds, keys, everything, or None, which only lets questions use it."""
 
 DeclarationLike: TypeAlias = Declaration | tuple[BoundValue, BoundValue] | list[Any]
 """How that can be written: a pair for bounds, a list for keys."""
@@ -83,7 +83,7 @@ class DeclaredTable:
 
     @property
     def _each_row(self) -> str:
-        """What is added to a hint where the unit is a column that is called as each row is in a configuration."""
+        """An addition to hints where the unit is a column called `row`, which in a configuration means each row."""
         is_row = self.unit is not None and self.unit.column == "row"
         return "; each row by itself is unit=Unit.row()" if is_row else ""
 
@@ -242,7 +242,7 @@ def text_of(value: object, name: str, example: str = "census") -> str:
 
 
 def _by_name(what: str, given: Mapping[str, Any] | None, example: str) -> Mapping[str, Any]:
-    """What is declared by name, each name once: case makes no difference between columns."""
+    """Declarations by name. No name may come twice, and case makes no difference between columns."""
     if given is not None and not isinstance(given, Mapping):
         raise InvalidArgument(f"{what} are declared by name, not by a {type(given).__name__}", hint=example)
     seen: dict[str, str] = {}
@@ -288,7 +288,6 @@ def _unit(unit: UnitLike | None) -> Unit | None:
 
 
 def _declaration(column: str, declared: DeclarationLike) -> Declaration:
-    """What is meant to be declared of a column."""
     try:
         match declared:
             case None | Bounds() | Keys() | Column():

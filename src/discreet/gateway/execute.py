@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _NOTHING = ExactResult(keys=(), measures={})
-"""What is read of the data where nothing is measured."""
+"""The engine's result where nothing is measured."""
 
 
 def execute(  # noqa: PLR0913 — the parts that meet here

@@ -57,8 +57,8 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
 ) -> Protected:
     """Put one table behind an account, or several that the same people are in.
 
-    The tables are admitted where they weren't yet: read once, into a snapshot that questions are asked of. Who calls
-    this is the custodian. Later, `refresh` admits them again; sources aren't looked at in between.
+    Tables that weren't admitted yet are read once, into a snapshot that questions are asked of. The custodian calls
+    this. Later, `refresh` admits them again; sources aren't looked at in between.
 
     Columns that aren't mentioned may be used too, as their schema has them, but a sum needs bounds and public groups
     need keys; where a table stays in place, only those that are mentioned. A CSV file has no schema: there, what isn't
@@ -181,7 +181,7 @@ def _path(given: str | Path | None, name: str) -> str | None:
 def _opened(declared: DeclaredTable, source: Source, held: Mapping[str, object], ids: frozenset[str]) -> Table:
     """A table with the columns of its schema; if it stays in place, with those that are mentioned.
 
-    The values of the others would have to be fit for questions, too, and nobody could leave them out.
+    Values of the other columns couldn't be left out, so every one of them would have to be fit for questions.
     """
     schema = describe(source, held, ids)
     known = {column.name.casefold() for column in schema}
@@ -330,7 +330,7 @@ def _open(
     config: Path | None = None,
     weaken: Collection[str] = (),
 ) -> Protected:
-    """Open the account and put the tables behind it. Whoever may make a ledger makes the key of its account, too."""
+    """Open the account and put the tables behind it. A call that may create the ledger also makes its signing key."""
     from discreet.engine import chosen_by
     from discreet.ledger import Ledger
     from discreet.ledger.database import hint_to_create, key_path, locate, marks_path

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What was released for a plan.
+    """The numbers that were released for a plan, with their certificate.
 
     Args:
         plan: that was carried out, with the noise that the numbers have.
@@ -59,13 +59,13 @@ class Outcome:
 
 
 def seen_by(analyst: str | None, stored: Stored) -> Mapping[str, object]:
-    """The certificate of a stored answer as somebody may see it.
+    """The certificate of a stored answer, as an analyst may see it.
 
     Another analyst sees what was asked in its canonical form, and by which entry of the chain the answer was released,
-    but neither who asked nor in which words: they may hold what is nobody else's affair.
+    but neither who asked nor in which words: those may give away what the first analyst wants to know.
 
     Args:
-        analyst: who sees it; None for whoever asks without a name, at the machine that holds the ledger.
+        analyst: who sees it; None for the machine that holds the ledger, where questions need no name.
         stored: the answer.
     """
     if analyst is None or stored.certificate.get("analyst") == analyst:
@@ -75,7 +75,7 @@ def seen_by(analyst: str | None, stored: Stored) -> Mapping[str, object]:
 
 
 def certificate_of(plan: Plan, reservation: Reservation) -> dict[str, object]:
-    """What was done for the answers to a plan's questions, as JSON-ready data: all of it public."""
+    """The certificate of an answer that was just paid for, as JSON-ready data; all of it is public."""
     return certificate(
         text=plan.text,
         analyst=reservation.analyst,
@@ -100,14 +100,14 @@ def recorded(outcome: Outcome) -> dict[str, object]:
 
 
 def parts_of(stored: Stored) -> Sequence[Mapping[str, Any]]:
-    """What was released for each bundle; entries of one question once had no list of them."""
+    """The stored parts of an answer, one for each bundle. Entries of one question once had no list of them."""
     parts: Sequence[Mapping[str, Any]] = stored.part("parts") or [stored.answer]
     return parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRequest:
-    """What was asked together, with what was offered for it.
+    """A question, or several asked together, with what was offered for them.
 
     Args:
         questions: each with its dialect.
@@ -121,16 +121,15 @@ class StoredRequest:
 
     @classmethod
     def of(cls, plan: Plan) -> Self:
-        """What was asked, and offered for it."""
+        """The questions of a plan, and its request."""
         asked = tuple((each.text, each.dialect) for each in plan.questions)
         return cls(questions=asked, request=plan.request, together=plan.together)
 
     def to_json(self, text: str) -> dict[str, object]:
-        """What was asked, as JSON-ready data.
+        """The request as JSON-ready data.
 
         Args:
-            text: of the debit, in which the text of each question is: where it begins and ends there is all that is
-                said of it.
+            text: of the debit, which holds the text of each question: only where it begins and ends there is written.
         """
         places, end = list[tuple[int, int]](), 0
         for each, _ in self.questions:
@@ -185,12 +184,10 @@ def groups_from_json(data: Any) -> list[Group]:  # noqa: ANN401 — JSON from th
 
 
 def _noisy_to_json(noisy: Noisy) -> dict[str, object]:
-    """What was released of one group; what was chosen several times as a list."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in noisy.items()}
 
 
 def _noisy_from_json(data: Mapping[str, Any]) -> Noisy:
-    """What was released of one group, as it was."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
 
 

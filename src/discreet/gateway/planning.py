@@ -39,7 +39,7 @@ Frame: TypeAlias = Any
 
 
 class Planning:
-    """What plans questions of one dataset; its public tables are looked at in the version in force.
+    """Plans questions about one dataset. Its public tables are looked at in the version in force.
 
     Args:
         dataset: what is public about the tables.
@@ -85,7 +85,7 @@ class Planning:
         return again(offer) if demands_laplace else self._choosing(again, offer)
 
     def _choosing(self, again: Callable[[Request], Plan], offer: Request) -> Plan:
-        """What is planned for an offer, with the noise that errs less where the offer leaves it open."""
+        """The plan for an offer, with the noise that errs less where the offer leaves it open."""
         found, choice = choose_noise(again(offer), again, self._dataset)
         return replace(found, choice=choice)
 
@@ -110,7 +110,7 @@ class Planning:
         return made
 
     def remade(self, asked: StoredRequest) -> Plan | None:
-        """What was asked before, planned as it would be now; None if it wouldn't."""
+        """The plan that an earlier request would get now; None if it would be refused."""
         try:
             return self._planner(asked)(asked.request)
         except DiscreetError:
@@ -175,7 +175,7 @@ def _knows_the_same(one: Dataset, other: Dataset) -> bool:
 
 
 def declarations_digest(dataset: Dataset) -> str:
-    """What is declared of the tables, hashed: another bound, key, limit or budget gives another digest."""
+    """A hash of everything that is declared: another bound, key, limit or budget gives another digest."""
     shares = {name: str(share) for name, share in dataset.analysts.items()}
     account = [dataset.name, str(dataset.adjacency), str(dataset.budget), dataset.failures, shares]
     account += [] if dataset.engine == EMBEDDED else [dataset.engine]

@@ -1,8 +1,8 @@
 """Procedures: plans that are asked one after the other, each chosen by what those before it answered.
 
-Private tuning is one: profiles first, then the question with what they chose. Each step is paid for by itself. How many
-there are at the most is known before the first, from the plan that is shown: a server gives each of them its time,
-whatever their answers choose.
+Private tuning is one: profiles first, then the question with what they chose. Each step is paid for by itself. The
+most steps that there can be are known before the first, from the plan that is shown: a server gives each of them its
+time, whatever their answers choose.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True, slots=True)
 class Procedure(Generic[_Found]):
-    """What is to be asked, step by step.
+    """Plans to be asked step by step.
 
     Args:
         plan: all of it, as it is shown before anything is paid: its `steps` are the most that are asked.
-        begin: starts it: yields the plan of each step, is sent its outcome, and returns what was found in the end.
+        begin: starts a generator that yields the plan of each step, is sent its outcome, and returns the result.
     """
 
     plan: Plan

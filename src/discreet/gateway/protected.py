@@ -222,8 +222,8 @@ class Protected(Accounted):
     def answered_by(self, plan: Plan) -> tuple[int, ...]:
         """The entries by which a plan is answered already, so that asking it is free; none if it isn't.
 
-        What is stored is public. No table is looked at, and none is admitted for it. Of an account that can't be read,
-        or is closed, nothing is known.
+        Stored answers are public. No table is looked at, and none is admitted for it. If the account can't be read, or
+        is closed, the answer is none.
 
         Args:
             plan: as it is planned now.
@@ -249,7 +249,7 @@ class Protected(Accounted):
     def hold(self, until: Callable[[], None]) -> None:
         """Store no outcome from now on until this returns; it is called each time one was made. For servers.
 
-        Whoever waits for an answer, or asks whether one is stored, then can't tell how long it took.
+        A caller who waits for an answer, or asks whether one is stored, then can't tell how long it took.
 
         Args:
             until: called in the thread that asked, once what it asked for was paid and measured, or has failed.
@@ -338,18 +338,18 @@ class Protected(Accounted):
         return PlanStanding(account=self._account, index=self._index, version=version, analyst=analyst)
 
     def _procedure(self, plan: Plan) -> Procedure[Tuned]:
-        """What carrying out a plan asks, step by step."""
+        """The steps of carrying out a plan."""
         return tuning(plan, self._planning.again)
 
     def _carried_out(self, plan: Plan, way: Way, analyst: str | None) -> Tuned:
-        """What is released for a plan, or for the same with other noise, at the versions in force."""
+        """Ask a plan, or the same with other noise, of the versions in force."""
         current = self._admissions.current()
         standing = self._standing(current.version_for, analyst)
         resolved = resolve(plan, way, standing, self._planning.with_laplace)
         return carry_out(self._procedure(resolved), standing, current, self._until)
 
     def _looked_up(self, plan: Plan, version: int, analyst: str | None) -> Tuned:
-        """What was stored for a version of the tables, or follows from such."""
+        """Find what was stored for an earlier version of the tables, or follows from that."""
         standing = self._standing(partial(self._admissions.version_at, version), analyst)
         plan = resolve(plan, Way.LOOKED_UP, standing, self._planning.with_laplace)
         found = standing.find(plan)
@@ -396,7 +396,7 @@ class Protected(Accounted):
 
 
 def _analyst_of(plan: Plan, terms: Terms) -> str | None:
-    """Who carries out a plan: whoever is named now, or was when it was made.
+    """The analyst who carries out a plan: the one named now or, if none is, when it was made.
 
     Raises:
         InvalidArgument: other terms are given; they would change nothing.

@@ -1,4 +1,4 @@
-"""Resolution: which plan is carried out for what a caller said, and in which way.
+"""Resolution: which plan is carried out, and how, given what the caller said and what the account knows.
 
 A question is planned with the noise that errs less. Where an offer of ε and δ left that open, and Gaussian noise was
 planned, the same may be had with Laplace noise instead: because that was paid for before, or because nothing else can
@@ -17,7 +17,7 @@ from discreet.query.planner import Plan
 
 
 class Way(Enum):
-    """What becomes of a plan."""
+    """How a plan is used."""
 
     EXPLAINED = "put in words, for nothing"
     LOOKED_UP = "answered by what is stored of an earlier version, or not at all"
@@ -26,7 +26,7 @@ class Way(Enum):
 
 
 class Known(Protocol):
-    """What the account knows of plans, of the version that is asked about."""
+    """What the account knows about plans, at the version that is asked about."""
 
     def was_answered(self, plan: Plan) -> bool:
         """Whether it was answered for an offer of ε and δ."""
@@ -42,7 +42,7 @@ class Known(Protocol):
 
 
 def way_of(plan: Plan, *, explains: bool, is_plan: bool, digest: str | None, version: int | None) -> Way:
-    """What a caller wants of a plan.
+    """How a caller wants a plan to be used.
 
     Args:
         plan: as it is made here and now.
@@ -72,7 +72,7 @@ def resolve(plan: Plan, way: Way, known: Known, laplace: Callable[[Plan], Plan])
 
     Args:
         plan: with the noise that errs less.
-        way: what becomes of it.
+        way: how it is used.
         known: what the account knows.
         laplace: plans the same with Laplace noise.
     """

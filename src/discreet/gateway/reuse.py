@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from discreet.ledger import Account, Stored
 
 _MOST_READ = 60
-"""How many answers about the same rows are looked at: so many of the dearest, and of the newest."""
+"""At most this many of the dearest answers about the same rows are looked at, and as many of the newest."""
 
 _MOST_MADE = 12
-"""The plans of how many are made again; each takes some milliseconds."""
+"""At most this many of their plans are made again; each takes some milliseconds."""
 
 _MOST_KEPT = 256
-"""How many plans that were made again are remembered."""
+"""At most this many plans that were made again are remembered."""
 
 
 class ReuseIndex:
@@ -124,7 +124,7 @@ class ReuseIndex:
                 yield from ((stored, one) for one in _released(asked, stored))
 
     def _asked(self, stored: Stored) -> Plan | None:
-        """What an answer was given to, planned again; None if the rules make other plans now."""
+        """The plan of a stored answer, made again; None if the rules make another one now."""
         if stored.question not in self._made:
             asked = StoredRequest.of_stored(stored)
             made = None if asked is None else self._remake(asked)
@@ -158,7 +158,7 @@ def _may_serve(needed: Sequence[tuple[str, float]], filtered: frozenset[str], st
 
 
 def _unmeasured(plan: Plan, version: int) -> Outcome:
-    """What public facts alone answer. Its certificate has the plans, and no entry: there was no debit."""
+    """The outcome that follows from public facts alone. Its certificate has no entry: nothing was paid."""
     return Outcome(
         plan=plan,
         groups=[unmeasured(each) for each in plan.bundles],
@@ -177,7 +177,7 @@ def _unmeasured(plan: Plan, version: int) -> Outcome:
 
 
 def _certificate(plan: Plan, version: int, origins: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """What vouches for an answer that follows from others: their certificates. It cost nothing, and has no plan."""
+    """The certificate of an answer that follows from others: it holds theirs, costs nothing, and has no plan."""
     return certificate(
         text=plan.text,
         analyst=None,  # nobody is charged for it

@@ -73,7 +73,7 @@ def _groups(draft: Draft) -> int | None:
 
 
 def _bytes(levels: Iterable[Level]) -> float:
-    """What the groups of a plan take, as they are stored: as JSON, or packed where that is long."""
+    """The bytes that the groups of a plan take in the ledger: as JSON, or packed where that is long."""
     plain = packed = 0.0
     for level in levels:
         groups, digits = _groups(level.draft) or 0, _digits(level)
@@ -84,7 +84,7 @@ def _bytes(levels: Iterable[Level]) -> float:
 
 
 def _digits(level: Level) -> float:
-    """How many digits the numbers of a group have together, at the most; of what is chosen, the number of a bin."""
+    """The most digits that the numbers of a group have together; a choice is stored as the number of a bin."""
     noisy = (log10(1 + noise.deviation / float(noise.step)) + _DIGITS for noise in level.noises.values())
     return sum(noisy) + _DIGITS * (_in_a_group(level) - len(level.noises))
 

@@ -41,7 +41,7 @@ class PlanStanding:
         return self.index.was_offered_delta(plan.digest, self.version(plan))
 
     def paid_first(self, plan: Plan) -> list[bool]:
-        """Of each profile, whether it was answered."""
+        """Whether each profile was answered."""
         return [self.index.holds(each, self.version(each)) for each in plan.profiles]
 
     def has_begun(self, plan: Plan) -> bool:

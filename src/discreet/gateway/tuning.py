@@ -40,7 +40,7 @@ from discreet.results import CutOff, Moved
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuned:
-    """What was released for a question, with what was asked first, so that limits and bounds could be chosen.
+    """The outcome of a question, with the profiles that chose its limits and bounds.
 
     Args:
         outcome: of the question itself.
@@ -151,7 +151,7 @@ def _cut_off(plan: Plan, profiles: Sequence[tuple[Plan, Sequence[Group]]]) -> Cu
 
 
 def _profile(asked: Plan, groups: Sequence[Group]) -> Profile:
-    """What was released for a profile, with its noise."""
+    """The released numbers of a profile, with their noise."""
     (noise,) = asked.levels[0].draft.noises
     reach = float(noise.radius(1 - OUTSIDE / len(STEPS)))
     return Profile(tuple(_classes(asked, groups, len(STEPS))), _deviation(noise), reach)
@@ -173,7 +173,7 @@ def _classes(asked: Plan, groups: Sequence[Group], number: int) -> list[int]:
 
 
 def _error_per_row(draft: Draft) -> float:
-    """How much noise one row of the limit costs, in rows: that of the best measure, which is mostly a count."""
+    """The noise that one row of the limit costs, in rows: that of the best measure, which is mostly a count."""
     weight = draft.limits.rows or 1
     sums = [noise for noise in draft.laws.values() if isinstance(noise.measure, ir.Sum)]
     if sums:

@@ -45,7 +45,7 @@ _OTHERS = "a table of others belongs to an account of another name, or in anothe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionReport:
-    """What an admission did, for the custodian alone: it is read off the tables, and not private.
+    """The result of an admission, for the custodian alone: it is read off the tables, and not private.
 
     Args:
         version: the number that is in force now; None if nothing was put in force.
@@ -148,7 +148,7 @@ class Versions(ABC):
         return None
 
     def damaged(self) -> list[str]:
-        """What of the snapshot in force isn't as it was admitted, in words; it reads all of its files.
+        """The damage to the snapshots in force, in words; all of their files are read.
 
         Questions compare the manifest with what the ledger holds of it, and take the files that it names at its word.
 
@@ -194,7 +194,7 @@ class Versions(ABC):
         return Current(admitted, open_engine(together, self._dataset.engine), together, locks)
 
     def _damaged(self, admitted: Admitted) -> Iterator[str]:
-        """What of a group's snapshot isn't as it was admitted."""
+        """The damage to one group's snapshot."""
         if not admitted.snapshot:
             return
         try:

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 
 _UNITS = 1_000
-"""Parts of an offer are whole numbers of a unit, of which the greatest has so many."""
+"""Parts of an offer are whole numbers of a unit; the greatest part has this many units."""
 
 _DIGITS = 4
 """How many digits a factor has."""
 
 _LESS = Fraction(999, 1000)
-"""Where a factor turns out too great after rounding, the next to try is this part of it."""
+"""If a factor turns out too great after rounding, this part of it is tried next."""
 
 _OWN = "\x00"
 """Begins the names of a bundle's keys and aggregates: no question can spell it."""
@@ -81,7 +81,7 @@ def _planned(bundles: Sequence[Bundle], requests: Sequence[Request], dataset: Da
 
 
 def _reaching(bundles: Sequence[Bundle], requests: Sequence[Request], dataset: Dataset) -> tuple[Plan, ...]:
-    """The plans that reach the accuracy that is asked for, or miss it by one factor at the most."""
+    """The plans that reach the accuracy asked for or, if that is too dear, all miss it by the same factor."""
     plans = _planned(bundles, requests, dataset)
     cap = requests[0].rho or requests[0].epsilon
     needed = [_needed(plan) for plan in plans]
@@ -94,7 +94,6 @@ def _reaching(bundles: Sequence[Bundle], requests: Sequence[Request], dataset: D
 
 
 def _needed(plan: Plan) -> Fraction:
-    """What a bundle costs."""
     charge = charge_of(plan.event)
     return (charge.rho if plan.request.rho is not None else charge.epsilon) or Fraction(0)
 
@@ -111,7 +110,7 @@ def _own(bundle: Bundle, request: Request) -> Request:
 
 
 def _named(bundle: Bundle, values: Sequence[tuple[str, _Value]]) -> Iterator[tuple[str, _Value]]:
-    """What is said of columns, of those that a bundle has."""
+    """The terms about columns that a bundle has, under the bundle's names."""
     for name, value in values:
         if name == "*":
             yield name, value
@@ -134,7 +133,7 @@ def _parts(sizes: Sequence[float]) -> list[Fraction]:
 
 
 def _shares(requests: Sequence[Request], parts: Sequence[Fraction], selecting: int) -> list[Request]:
-    """The parts of the offer; δ in equal parts for those that select groups."""
+    """Divide the offer in these parts; δ goes in equal parts to the bundles that select groups."""
     shared = [_times(request, part) for request, part in zip(requests, parts, strict=True)]
     return [replace(each, delta=None if each.delta is None else each.delta / max(selecting, 1)) for each in shared]
 
@@ -149,7 +148,7 @@ def _times(request: Request, factor: Fraction) -> Request:
 
 
 def _factor(plans: Sequence[Plan], most: Fraction) -> Fraction:
-    """How much more each may cost in ε until all of it costs so much in ρ; rounded down. 1 if it is more already."""
+    """The factor by which every ε may grow until all of it costs this ρ; rounded down. 1 if it costs more already."""
     event = ComposedEvent(tuple(plan.event for plan in plans))
     low, high = 1.0, 2.0**10
     while high > low * (1 + 10.0**-_DIGITS):
@@ -160,7 +159,7 @@ def _factor(plans: Sequence[Plan], most: Fraction) -> Fraction:
 
 
 def _stronger(event: Event, factor: Fraction) -> Event:
-    """The event if ε were so many times as much."""
+    """The event if its ε were multiplied by a factor."""
     match event:
         case LaplaceEvent(scale=scale):
             return replace(event, scale=scale / factor)

@@ -122,7 +122,7 @@ class _Tree:
         return floor(value / self.quantum + Fraction(1, 2)) * self.quantum
 
     def _apportioned(self, wanted: Sequence[Fraction], total: int) -> list[int]:
-        """Multiples near these that add up to the total, which is one: the largest remainders are rounded up."""
+        """Multiples of the quantum near these that add up to the total, itself one; largest rests are rounded up."""
         parts = [each / self.quantum for each in wanted]
         floors = [floor(each) for each in parts]
         by_rest = sorted(range(len(parts)), key=lambda place: floors[place] - parts[place])
@@ -139,7 +139,7 @@ def _quantum(measure: ir.Measure | ir.Vector) -> int:
 
 
 def _variance(noise: Noise) -> Fraction:
-    """The variance of a mechanism's noise, in steps: of the continuous namesake, which is near enough to weigh by."""
+    """The variance of the noise, in steps. That of the continuous distribution will do: it is only a weight."""
     mechanism = noise.mechanism
     if isinstance(mechanism, Gaussian):
         return Fraction(mechanism.sigma) ** 2

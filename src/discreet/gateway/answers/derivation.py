@@ -147,7 +147,7 @@ class _Assembly:
         return Shown(prod(each.share for each in found), joined(one for each in found for one in each.conditions))
 
     def _renamed(self, source: Source) -> dict[str, str]:
-        """What numbers of an answer are called here, by their names there."""
+        """The names that numbers of an answer have here, by their names there."""
         names: dict[str, str] = {}
         for name, one in self._totals.items():
             if one.source is source:
@@ -178,7 +178,7 @@ class _Assembly:
         return self._mean(estimator) if isinstance(estimator, Mean) else None
 
     def _noise(self, name: str) -> Noise:
-        """What a measure holds, under its name in this draft."""
+        """The noise of a measure, under its name in this draft."""
         noise = self._totals[name].noise
         return replace(noise, measure=replace(noise.measure, name=name))
 

@@ -1,9 +1,9 @@
-"""Intervals of what an answer shows: their one maker, which knows how each group came to be shown.
+"""Intervals of the groups that an answer shows, made here and nowhere else, with regard to how each came to be shown.
 
-HAVING, and ORDER BY with LIMIT, pick groups whose noise went the way that is asked for; a threshold, those whose number
-of units is large; and what follows from an answer that picked was picked with it. The intervals that leave, whether as
-`Answer.interval`, as DP_INTERVAL_LOW and DP_INTERVAL_HIGH, or as JSON, come from here and take account of that. Those
-by which HAVING and ORDER BY pick are the usual ones: the pick comes of them.
+HAVING, and ORDER BY with LIMIT, pick groups whose noise went the way that is asked for; a threshold picks groups with
+many units; and an answer that follows from one that picked was picked with it. All intervals that are shown, by
+`Answer.interval`, by DP_INTERVAL_LOW and DP_INTERVAL_HIGH, or in JSON, come from here and allow for that. The intervals
+by which HAVING and ORDER BY pick are the usual ones, since nothing is picked yet.
 
 *Conditions on a group's own numbers* (a threshold, HAVING) are reckoned with as `estimates.selected_groups` says: an
 interval holds in the stated share of the draws that show the group. The noise of a group is independent of that of
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 class Rule(Protocol):
-    """What gives an output's interval for each group of a level."""
+    """Gives an output's interval for each group of a level."""
 
     def __call__(self, noisy: Noisy, conditions: Sequence[Condition] | None = None) -> Interval | None:
         """The interval.
@@ -103,13 +103,13 @@ class ShownIntervals:
         return found
 
     def margins(self) -> list[Values]:
-        """What the question's margins say of each group."""
+        """The values of the question's margins, group by group."""
         wanted = ir.margins_of(self.drafts[0].question)
         columns = [self._ends(margin) for margin in wanted]
         return [dict(zip(wanted, row, strict=True)) for row in zip(*columns, strict=True)] or [{} for _ in self.groups]
 
     def _ends(self, margin: ir.Margin) -> list[float | None]:
-        """What one margin says of each group."""
+        """The values of one margin, group by group."""
         if margin.side is ir.Side.DEVIATION:
             known = [deviation(margin.of, dict(draft.estimators), draft.laws) for draft in self.drafts]
             return [known[group.level] for group in self.groups]
@@ -118,7 +118,7 @@ class ShownIntervals:
 
 
 def usual_margin(draft: Draft, margin: ir.Margin) -> Callable[[Noisy], float | None]:
-    """What a margin says of a group before anything is picked: what HAVING and ORDER BY go by."""
+    """The value of a margin before anything is picked, which HAVING and ORDER BY go by."""
     if margin.side is ir.Side.DEVIATION:
         same = deviation(margin.of, dict(draft.estimators), draft.laws)
         return lambda _: same
@@ -234,7 +234,7 @@ def _truncated(known: Total, window: Window, draft: Draft, confidence: float, no
 
 
 def selected_by(draft: Draft, noisy: Noisy) -> tuple[Condition, ...]:
-    """What the number of units of a group met, if a threshold selected it."""
+    """The condition that a group's number of units met, if a threshold selected it."""
     threshold, selector = draft.threshold, draft.selector
     if threshold is None or selector is None:
         return ()

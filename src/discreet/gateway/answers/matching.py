@@ -111,5 +111,5 @@ def _selected(draft: Draft, old: Released, *, any_threshold: bool) -> Regrouping
 
 
 def _selector(draft: Draft) -> str:
-    """What groups are selected by."""
+    """The meaning of the measure that selects groups."""
     return meaning(next((measure for measure in draft.measures if measure.name == draft.selector), None))

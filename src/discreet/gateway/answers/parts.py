@@ -1,4 +1,4 @@
-"""Parts: what the numbers of an answer mean, and how much each errs, for a first look at what may serve a question."""
+"""Parts of answers: what each number means, and how far it errs, for a first look at which answers may serve."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROUNDED = 1 + 1e-9
 
 
 def meaning(measure: ir.Measure | ir.Vector | None) -> str:
-    """What is measured, whatever the grid: equal for measures that give the same numbers of the same rows."""
+    """The meaning of a measure, whatever its grid: equal where the same rows give the same numbers."""
     match measure:
         case ir.Sum(value=value):
             return f"sum({value})"
@@ -27,14 +27,14 @@ def meaning(measure: ir.Measure | ir.Vector | None) -> str:
 
 
 def held(draft: Draft) -> dict[str, float]:
-    """What the parts of an answer mean, each with its error: for a first look at what may serve."""
+    """The meanings of an answer's parts, each with its error."""
     totals = [{meaning(noise.measure): float(noise.radius(CONFIDENCE))} for noise in draft.noises]
     choices = [{meaning(one.measure): one.reach(CONFIDENCE)} for one in draft.selections]
     return least([*totals, *choices])
 
 
 def wanted(draft: Draft) -> dict[str, float]:
-    """What an answer must hold some part of to serve a question, and how much that part may err.
+    """The meanings of which an answer must hold one to serve a question, each with the most that it may err.
 
     A sum about another centre may err more, for a first look.
     """
@@ -45,7 +45,7 @@ def wanted(draft: Draft) -> dict[str, float]:
 
 
 def least(many: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """Of each meaning the least error."""
+    """The least error of each meaning."""
     found: dict[str, float] = {}
     for each in many:
         for name, error in each.items():
@@ -54,7 +54,7 @@ def least(many: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 def about(value: ir.Expr) -> Iterator[tuple[ir.Expr, Fraction]]:
-    """What a sum may be of, and about which centre: x − c is a value about 0, and x about c."""
+    """Two ways to see a summed value, each with its centre: x − c is itself about 0, and x about c."""
     yield value, Fraction(0)
     match value:
         case ir.Call(
@@ -64,7 +64,7 @@ def about(value: ir.Expr) -> Iterator[tuple[ir.Expr, Fraction]]:
 
 
 def summand(value: ir.Expr) -> ir.Expr:
-    """What a value is the same as where it is added up: sums pass over NULL, so 0 in its place changes nothing."""
+    """The value without a COALESCE to 0: sums pass over NULL, so 0 in its place changes nothing."""
     match value:
         case ir.Call(function=ir.Function(name="coalesce"), args=(base, ir.Literal(value=0))):
             return base

@@ -1,9 +1,9 @@
 """Picking: the groups that HAVING keeps, in the order asked for, within LIMIT; and how each came to be shown.
 
-What HAVING asks is taken apart into comparisons. Each of those that noise has a say in is a condition on a group's
-numbers, which it met or didn't: that is known of a group that is shown, and of one that isn't. Of `n > 100` it is that
-a number lies in a window; of `AVG(x) > 50`, which is Σ(x − 50) > 0 where there are rows, that a combination of
-numbers reaches an end. Of anything else, that it isn't known how probable it was.
+HAVING is taken apart into comparisons. Each comparison that noise has a say in is a condition that a group's numbers
+met or didn't, which is known of the groups that are shown and of the others. `n > 100` means that a number lies in a window; `AVG(x) > 50`,
+which is Σ(x − 50) > 0 where there are rows, means that a combination of numbers reaches an end. For anything else,
+nobody knows how probable it was.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Arrangement:
 
     @classmethod
     def of(cls, plan: Plan, groups: Sequence[Group]) -> Self:
-        """That of a plan's answer; groups that no row of a public table can have are left out."""
+        """The arrangement of a plan's answer; groups that no row of a public table can have are left out."""
         drafts = plan.drafts
         found = [group for group in groups if drafts[group.level].has(group.key)]
         return cls(drafts, found, consistent(drafts, found) if plan.request.consistent else None)
@@ -137,12 +137,12 @@ class Arrangement:
 
     @cached_property
     def _places(self) -> tuple[set[tuple[int, Any]], set[tuple[int, Any]]]:
-        """Where the groups are that are shown, and those that HAVING keeps."""
+        """The places of the groups that are shown, and of those that HAVING keeps."""
         shown, kept = ({(group.level, group.key) for group, _ in rows} for rows in (self.rows, self._kept))
         return shown, kept
 
     def _share(self, group: Group) -> float:
-        """Of the groups that HAVING keeps, how many were shown, or left out, as this one was."""
+        """The share of the groups that HAVING keeps which was shown, or left out, as this one was."""
         if not self._ordered:
             return 1.0
         shown, kept = self._places
@@ -161,14 +161,14 @@ def picks_by_noise(question: ir.Question) -> bool:
 
 
 def _is_noisy(question: ir.Question, exprs: Sequence[ir.Expr | None]) -> bool:
-    """Whether something rests on more than keys."""
+    """Whether an expression rests on more than keys."""
     noisy = {each.name for each in question.aggregates}
     known = [expr for expr in exprs if expr is not None]
     return any(ir.released_names(expr) & noisy or _has_margins(expr) for expr in known)
 
 
 def _has_margins(expr: ir.Expr) -> bool:
-    """Whether something depends on how far noise may reach."""
+    """Whether an expression depends on how far noise may reach."""
     return any(True for _ in ir.margins(expr))
 
 
@@ -185,7 +185,7 @@ def _order_key(order: ir.Order) -> Callable[[Row], tuple[bool, Any]]:
 
 @dataclass(frozen=True)
 class _Reading:
-    """How the groups of one level are read: what is the same for all of them is worked out once.
+    """Reads the groups of one level. Whatever is the same for all of them is worked out once.
 
     Args:
         draft: of the level.
@@ -250,7 +250,7 @@ class _Reading:
                 return None
 
     def _of_difference(self, part: ir.Call, sign: int, group: Group, values: Values) -> tuple[Condition, ...] | None:
-        """That the left side less the right is 0 at the least, or at the most, as the sign says."""
+        """The condition that left − right is at least 0, or at most 0, as the sign says."""
         left, right = map(self._shape, part.args)
         if left is None or right is None:
             return None
@@ -369,7 +369,7 @@ class _Reading:
 
 
 def _comparisons(expr: ir.Expr) -> Iterator[ir.Expr]:
-    """What AND, OR and NOT connect."""
+    """The operands of AND, OR and NOT."""
     match expr:
         case ir.Call(function=ir.Function(name="and" | "or" | "not"), args=args):
             for arg in args:
@@ -390,5 +390,5 @@ def _with_keys(expr: ir.Expr, known: Mapping[str | ir.Margin, Any]) -> ir.Expr:
 
 
 def _exact_least(noise: Noise) -> int | None:
-    """What an exact number is at the least, as everybody knows."""
+    """A public lower bound of an exact number."""
     return 0 if not isinstance(noise.measure, ir.Sum) or noise.measure.lo >= 0 else None

@@ -41,7 +41,7 @@ class Regrouping:
 
     @property
     def most(self) -> int:
-        """How many old groups are added up, at the most."""
+        """The most old groups that are added up for one new one."""
         return max(map(len, self.groups.values()), default=0)
 
     @property

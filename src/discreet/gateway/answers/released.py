@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from discreet.query.planner import Draft, Plan
 
 Values: TypeAlias = dict[str | ir.Margin, Any]
-"""What was released of one group, by name, and how far the noise may have carried it."""
+"""The released values of one group, by name, and its margins: how far the noise may have carried each value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,6 @@ def _united(one: Sequence[_Named], other: Sequence[_Named], name: Callable[[_Nam
 
 
 def _text(column: object) -> str:
-    """What a column is, in canonical form."""
     return str(column[1]) if isinstance(column, tuple) else str(column)
 
 
@@ -135,10 +134,10 @@ def _shape(relation: ir.Relation) -> str:
 
 
 def _shape_of_groups(relation: ir.PerUnit) -> str:
-    """What a summary groups by."""
+    """How a summary groups, in canonical form."""
     return f"{relation.alias!r}, {[(name, str(expr)) for name, expr in relation.keys]}, {relation.single}"
 
 
 def _shape_of_window(relation: ir.Window) -> str:
-    """What a window partitions by."""
+    """How a window partitions, in canonical form."""
     return f"{relation.alias!r}, {[str(expr) for expr in relation.partition]}"

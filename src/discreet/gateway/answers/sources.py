@@ -50,7 +50,7 @@ class Source:
         return cls(released, how, {group.key: group.noisy for group in released.groups})
 
     def values(self, name: str, goal: _Key) -> list[int | tuple[int, ...]]:
-        """What was released of the old groups that one of the question's is made of."""
+        """The released numbers of the old groups that make up one of the question's."""
         return [self.by_key[key][name] for key in self.how.groups[goal]]
 
     def before(self, goal: _Key, names: Mapping[str, str]) -> Shown:
@@ -115,13 +115,13 @@ class Choice:
         return self.selection.reach(CONFIDENCE)
 
     def value(self, goal: _Key, name: str) -> int | tuple[int, ...]:
-        """What was chosen in one group, or the interval about it."""
+        """The choice that was made in one group, or the interval about it."""
         (value,) = self.source.values(name, goal)
         return value
 
 
 class AvailableParts:
-    """What was released that can serve a question, by what it means; of equals, what errs least.
+    """Released numbers and choices that can serve a question, by meaning; of equals, the one that errs least.
 
     Args:
         sources: that serve it.
@@ -174,10 +174,10 @@ def _choices(source: Source) -> Iterator[Choice]:
 
 
 def _best(totals: Iterable[tuple[str, Total]]) -> dict[str, Total]:
-    """Of each meaning, the one that errs least."""
+    """The total of each meaning that errs least."""
     return dict(sorted(totals, key=lambda each: each[1].error, reverse=True))
 
 
 def _choice_means(measure: ir.Histogram, pick: Pick) -> tuple[object, ...]:
-    """What is chosen, whatever the grid that it is counted on."""
+    """The meaning of a choice, whatever the grid that it is counted on."""
     return str(measure.value), measure.values, measure.size, pick.fraction, pick.most

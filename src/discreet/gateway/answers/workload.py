@@ -4,7 +4,7 @@ Questions about the same groups are brought together in bundles, and the offer i
 worst relative error of all columns is least (`apportioning`). A workload is fixed before any of it is answered. So its
 cost may be stated in the tightest way that fixed mechanisms allow: where a δ is offered, many small losses are added up
 in zCDP, and the whole is (ε, δ)-DP although the sum of their ε is above it. The ledger is charged with what was done,
-in every way of counting, like for any other question.
+in every way of counting, as for any other question.
 """
 
 from __future__ import annotations
@@ -62,17 +62,17 @@ class Workload(Plan):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What in the questions may not mean what it was meant to, and what isn't measured, in plain sentences."""
+        """Plain sentences on what in the questions may not mean what was intended, and on what isn't measured."""
         return tuple(dict.fromkeys(warning for plan in self.plans for warning in plan.warnings))
 
     @cached_property
     def event(self) -> Event:
-        """What will be done to the data, in the parameters that accounting needs."""
+        """What will be done to the data, as accounting needs to know it."""
         return ComposedEvent(tuple(bundle.event for bundle in self.bundles))
 
     @cached_property
     def cost(self) -> Loss:
-        """What all answers together are proved to give away about one unit at the most."""
+        """The most that all answers together give away about one unit, by proof."""
         charge, request = charge_of(self.event), self.request
         is_more = request.epsilon is not None and charge.epsilon is not None and charge.epsilon > request.epsilon
         is_chosen = self.choice is not None and self.choice.proved is not None
@@ -86,7 +86,7 @@ class Workload(Plan):
         return ";\n".join(question.text.strip() for question in self.questions)
 
     def answers(self, released: Sequence[Sequence[Group]], entry: int) -> list[tuple[Plan, list[Group]]]:
-        """What each question is answered, with its plan.
+        """The answer to each question: its plan, and its groups.
 
         Args:
             released: the groups of each bundle.
@@ -99,7 +99,7 @@ class Workload(Plan):
         return self._listed([bundle.to_dict() for bundle in self.bundles])
 
     def identity(self) -> dict[str, object]:
-        """What the digest is of: the questions, and each bundle at the cost that it was stated at first."""
+        """The content of the digest: the questions, and each bundle at the cost that was first stated for it."""
         return self._listed([bundle.identity() for bundle in self.bundles])
 
     def _listed(self, bundles: list[dict[str, object]]) -> dict[str, object]:
@@ -141,7 +141,7 @@ class Workload(Plan):
     def _derived(
         self, released: Sequence[Sequence[Group]], entry: int = 0
     ) -> list[tuple[Plan, Callable[[], list[Group]]]]:
-        """What follows for each question from the bundles, or from public facts alone."""
+        """The plan of each question, and a function that gives its groups from those of the bundles."""
         held = [
             Released(draft=level.draft, groups=[group for group in groups if group.level == number], entry=entry)
             for bundle, groups in zip(self.bundles, released, strict=True)
@@ -160,7 +160,7 @@ class Workload(Plan):
         return answers
 
     def _counted_otherwise(self, plan: Plan, held: Sequence[Released]) -> Derived | None:
-        """What follows for a question where its bundle counts rows otherwise than it would do by itself."""
+        """The same for a question whose bundle counts rows in another way than it would by itself."""
         in_parts = not plan.levels[0].draft.in_parts
         other = _alone(plan.question, self.request, self.dataset, in_parts=in_parts)
         return derive(other, held, on_purpose=True)

@@ -1,4 +1,4 @@
-"""Drafts: a question with its request, and what the rules of planning have decided of it so far."""
+"""Drafts: a question with its request, and all that the rules of planning have decided about it so far."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def laws_of(noises: Iterable[Noise]) -> dict[str, Noise]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What the rules have decided so far; each rule fills in its part, and none changes another's.
+    """The decisions of the rules so far; each rule fills in its part, and none changes another's.
 
     Args:
         question: bound and typed.

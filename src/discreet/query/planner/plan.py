@@ -46,7 +46,7 @@ RULES: tuple[Callable[[Draft], Draft], ...] = (
     calibrate,
     selection,
 )
-"""What turns a question into a plan, in this order: one decision each, from public facts alone."""
+"""The rules that turn a question into a plan, in this order: one decision each, from public facts alone."""
 
 _LISTED = 100
 """Longer lists of keys go into certificates as a hash."""
@@ -54,7 +54,7 @@ _LISTED = 100
 
 @dataclass(frozen=True)
 class Level:
-    """One set of groups of an answer: what a question without grouping sets has one of.
+    """One set of groups of an answer. A question without grouping sets has one level.
 
     Args:
         draft: what the rules decided.
@@ -69,7 +69,7 @@ class Level:
 
     @cached_property
     def exact(self) -> ir.Exact:
-        """What the engine computes."""
+        """The part that the engine computes exactly."""
         exact = ir.Exact(
             source=self.draft.question.source,
             keys=self.draft.keys,
@@ -87,12 +87,12 @@ class Level:
 
     @cached_property
     def readings(self) -> float:
-        """How many readings of a table it takes as long as, at the most."""
+        """The most time it takes, in readings of a table."""
         return readings_of(self.exact)
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What will be done to the data, in the parameters that accounting needs."""
+        """What will be done to the data, as accounting needs to know it."""
         events: list[Event] = [noise.mechanism.event for noise in self.draft.noises]
         events += [event for selection in self.draft.selections for event in selection.events]
         if self.draft.threshold is not None:
@@ -183,14 +183,14 @@ class Plan:
 
     @property
     def bundles(self) -> tuple[Plan, ...]:
-        """What is measured, each by a plan of one question."""
+        """The plans by which everything is measured, each of one question."""
         return (self,)
 
     @property
     def steps(self) -> tuple[Plan, ...]:
-        """What is asked one after the other, each paid for by itself: the profiles, and then the questions.
+        """The plans that are asked one after the other, each paid for by itself: the profiles, then the questions.
 
-        What the profiles answer may change what follows, but not how many steps there are.
+        Answers to the profiles may change the plans that follow, but never make them more.
         """
         return (*self.profiles, self)
 
@@ -211,23 +211,23 @@ class Plan:
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What in the question may not mean what it was meant to, and what isn't measured, in plain sentences."""
+        """Plain sentences on what in the question may not mean what was intended, and on what isn't measured."""
         return warnings_of([level.draft for level in self.levels])
 
     @cached_property
     def event(self) -> Event:
-        """What will be done to the data, in the parameters that accounting needs."""
+        """What will be done to the data, as accounting needs to know it."""
         own = (event for level in self.levels for event in level.events)
         return ComposedEvent((*(profile.event for profile in self.profiles), *own))
 
     @property
     def drafts(self) -> tuple[Draft, ...]:
-        """What the rules decided of each level."""
+        """The draft of each level, with all that the rules decided."""
         return tuple(level.draft for level in self.levels)
 
     @cached_property
     def cost(self) -> Loss:
-        """What the answer is proved to give away about one unit at the most."""
+        """The most that the answer gives away about one unit, by proof."""
         if self.is_free:
             return PureDP.zero()
         offered = None if self.choice is None else self.choice.proved
@@ -250,7 +250,7 @@ class Plan:
         return tuple(one for plan in self.plans for one in expected_errors(plan.levels[0].draft))
 
     def answers(self, released: Sequence[Sequence[Any]], entry: int) -> Sequence[tuple[Plan, Sequence[Any]]]:  # noqa: ARG002 — a workload needs it
-        """What each question is answered, with its plan.
+        """The answer to each question: its plan, and its groups.
 
         Args:
             released: the groups of each bundle.
@@ -281,7 +281,7 @@ class Plan:
         return {**described, "warnings": list(self.warnings)} if self.warnings else described
 
     def identity(self) -> dict[str, object]:
-        """What the digest is of: the plan, at the cost that it was stated at first."""
+        """The content of the digest: the plan, at the cost that was first stated for it."""
         return self._described(first_charge_of, [profile.identity() for profile in self.profiles])
 
     def _described(self, charge: Callable[[Event], Charge], profiles: Sequence[object]) -> dict[str, object]:
@@ -386,13 +386,13 @@ def _check_consistent(drafts: Sequence[Draft]) -> None:
 
 
 def _bounds_profiles(request: Request, dataset: Dataset) -> tuple[Plan, ...]:
-    """What is to be asked before bounds can be chosen: of each column the least values, and the greatest."""
+    """Plans for what is asked before bounds can be chosen: the least values of each column, and the greatest."""
     asked = [(each, dataset) for name in request.unknown_bounds for each in bounds_questions(dataset.tables, name)]
     return _sharing_plans(asked, request)
 
 
 def _sharing_plans(asked: Sequence[tuple[ir.Question, Dataset]], request: Request) -> tuple[Plan, ...]:
-    """Plans that share what is taken off an offer; none, if nothing is asked."""
+    """Plans that share the part of an offer that is set aside; none, if nothing is asked."""
     part = SHARE / max(len(asked), 1)
     offer = Request(
         epsilon=None if request.epsilon is None else request.epsilon * part,
@@ -402,7 +402,7 @@ def _sharing_plans(asked: Sequence[tuple[ir.Question, Dataset]], request: Reques
 
 
 def _drafted(drafts: Sequence[Draft], in_parts: bool | None) -> Sequence[Draft]:
-    """What the rules decide of all levels."""
+    """The drafts of all levels, filled in by the rules."""
     if in_parts is not None:
         return [_ruled(replace(draft, in_parts=in_parts)) for draft in drafts]
     apart = [_ruled(draft) for draft in drafts]
@@ -420,7 +420,7 @@ def _ruled(draft: Draft) -> Draft:
 
 
 def cost_to_dict(event: Event) -> dict[str, object]:
-    """What an event costs, in every way of counting, as decimal numbers for reading and exact ones for proof."""
+    """The cost of an event in every way of counting, as decimal numbers for reading and exact ones for proof."""
     return _amounts(charge_of(event))
 
 
@@ -432,7 +432,6 @@ def _amounts(charge: Charge) -> dict[str, object]:
 
 
 def _declared(column: Column) -> dict[str, object]:
-    """What is declared of a column."""
     return {
         "name": column.name,
         "kind": str(column.kind),
@@ -463,7 +462,7 @@ def _readable(amount: Fraction | None) -> float | None:
 
 
 def _table(scan: ir.Scan) -> dict[str, object]:
-    """What is declared of a table that the question reads, as far as it reads it."""
+    """The declarations of a table, as far as the question reads it."""
     table = scan.table
     return {
         "name": table.name,
@@ -477,7 +476,7 @@ def _table(scan: ir.Scan) -> dict[str, object]:
 
 
 def _owner(scan: ir.Scan) -> dict[str, object]:
-    """How a table's rows are found to be somebody's, with what is declared of the columns on the way."""
+    """The links from a table's rows to the units they belong to, with the declarations of the columns on the way."""
     owner, table, columns = scan.owner, scan.table, list[Column]()
     if owner is None:
         raise TypeError("a public table has no owner")

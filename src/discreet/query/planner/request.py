@@ -28,10 +28,10 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 _LONGEST = 100
-"""How much of a name that nobody knows is looked at."""
+"""At most this many characters of an unknown name are looked at."""
 
 CONFIDENCE = Fraction(19, 20)
-"""At which errors are announced, and accuracies meant, unless another is asked for."""
+"""The confidence of the errors that are announced, and of the accuracies asked for, unless the request says another."""
 
 _OFFERS = Hint(
     "epsilon=0.5, rho=0.01 or within=100, for example; epsilon or rho beside within is the most that it may cost",
@@ -43,7 +43,7 @@ _OFFERS = Hint(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What an analyst offers for an answer: ε or ρ; or an accuracy, at the least cost that reaches it.
+    """An analyst's offer for an answer: ε or ρ; or an accuracy, at the least cost that reaches it.
 
     Its fields are the `Terms`, read exactly: numbers as fractions, and what is said of columns as pairs. In `within`
     and `weights`, `"*"` stands for every column that isn't named.
@@ -83,7 +83,7 @@ class Request:
 
     @classmethod
     def read(cls, terms: Terms) -> Self:
-        """Read each term by itself. What is missing may stand in the question's own OPTIONS.
+        """Read each term by itself. Missing ones may stand in the question's own OPTIONS.
 
         Raises:
             InvalidArgument: one is of the wrong type, out of range, or unknown.
@@ -173,7 +173,7 @@ class Request:
         return tuple(name for name, wanted in self.bounds if not isinstance(wanted, Bounds))
 
     def left(self, share: Fraction) -> Self:
-        """What is left of the offer once a share of it is taken away. δ stays: what takes a share has no use for it.
+        """The rest of the offer, without a share of it. δ stays whole: profiles, which take the share, need none.
 
         Examples:
             >>> Request.of(epsilon=1).left(Fraction(1, 10)).epsilon
@@ -186,7 +186,7 @@ class Request:
         )
 
     def shared(self, parts: int) -> Self:
-        """An equal share of the offer, for each of so many parts. An accuracy isn't shared: each part must have it.
+        """An equal share of the offer for each of several parts. An accuracy isn't shared: each part must have it.
 
         Examples:
             >>> Request.of(epsilon=1, delta=0.01).shared(4).epsilon
@@ -217,14 +217,14 @@ def taking_terms(method: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def _unknown(name: str, known: Sequence[str]) -> InvalidArgument:
-    """That there is no such term, with the nearest one."""
+    """The refusal of an unknown term, with the nearest one that exists."""
     close = get_close_matches(name[:_LONGEST].casefold(), known, n=1)
     hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
     return InvalidArgument(f"there is no term {name[:_LONGEST]!r}", hint=hint)
 
 
 def _agreed(name: str, option: Fraction | None, term: Fraction | None) -> Fraction | None:
-    """What both say, or the one that says something."""
+    """The value that both give, or the only one given."""
     if option is None or term is None:
         return term if option is None else option
     if term != option:

@@ -78,7 +78,6 @@ class Terms(TypedDict, total=False):
 
 
 def _by_column(given: object, name: str) -> Mapping[str, Any]:
-    """What is said of columns, by their names."""
     if not isinstance(given, Mapping):
         raise InvalidArgument(
             f"{name} are said by column, not by a {type(given).__name__}",
