@@ -65,7 +65,7 @@ def pytest_xdist_auto_num_workers() -> int | None:
     """One more than there are cores, for those who ask a server mostly wait; fewer where memory is short."""
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None  # xdist reads it
-    from discreet.tables.session import usable_cores, usable_memory
+    from discreet.machine import usable_cores, usable_memory
 
     return max(1, min(len(usable_cores()) + 1, usable_memory() // _NEEDED, _MOST))
 

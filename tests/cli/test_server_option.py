@@ -17,10 +17,10 @@ import discreet as dp
 from discreet.cli import ask
 from discreet.cli.common.exit_codes import ExitCode
 from discreet.cli.common.interrupt import Abandoned
+from discreet.duckdb import session
 from discreet.errors import QuestionFailed
 from discreet.interfaces.http import make_app
 from discreet.results import PublicKey
-from discreet.tables import session
 from support.served import COUNT, Served, served
 from support.uvicorn_server import listening
 

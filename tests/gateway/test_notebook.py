@@ -71,7 +71,7 @@ def test_questions_are_planned_and_answered(run: Run) -> None:
 def test_no_progress_is_shown(run: Run) -> None:
     """How long a question takes, and how far it is, can depend on a person: DuckDB's bar stays off."""
     (bar,) = run(
-        "from discreet.tables.session import Session\n"
+        "from discreet.duckdb.session import Session\n"
         "with Session() as session: shown = session.execute(\"SELECT current_setting('enable_progress_bar')\")\n"
         "shown"
     )

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pytest
 
 import discreet as dp
+import duckdb
+from discreet.duckdb.session import Session
 from discreet.errors import EngineUnavailable, QuestionFailed
-from discreet.tables.session import Session
 
 QUESTION = "SELECT sex, COUNT(*) AS n FROM census GROUP BY sex"
 CAUSE = "there is no function named so"

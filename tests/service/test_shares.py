@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from discreet.machine import usable_memory
 from discreet.service import shares
-from discreet.tables.session import usable_memory
 
 
 @pytest.mark.parametrize(("cores", "slots"), [(1, 1), (1, 3), (2, 1), (2, 2), (2, 3), (4, 1), (4, 2), (8, 3), (9, 2)])

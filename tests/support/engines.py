@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from discreet.duckdb.session import Session
 from discreet.engine.duckdb import DuckDB, contributions, engine
 from discreet.engine.duckdb.contributions import Compiled
 from discreet.engine.duckdb.engine import Sessions
 from discreet.query.ir import Exact
 from discreet.tables import Table
 from discreet.tables.admission import HeldColumn, HeldTable, Snapshot, admit, identifying
-from discreet.tables.session import Session
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 

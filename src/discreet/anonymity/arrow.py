@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.errors import SchemaMismatch, SourceUnsupported
 from discreet.tables import Kind, Source
-from discreet.tables.admission.column_casts import called, kind_of
+from discreet.tables.arrow_kinds import called, kind_of
 from discreet.tables.proposals import codebook
 from discreet.tables.sources import Field, open_source, source_at
 from discreet.tables.type_inference import narrowest

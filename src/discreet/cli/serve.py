@@ -132,7 +132,7 @@ def _refuse_nonsense(host: str, certificate: Path | None, key: Path | None, *, b
         ExtraMissing: what a server needs isn't installed.
     """
     from discreet.loopback import is_loopback
-    from discreet.tables.session import usable_cores
+    from discreet.machine import usable_cores
 
     if (certificate is None) != (key is None):
         raise InvalidArgument("TLS needs a certificate and its key", hint="--certificate FILE --key FILE")

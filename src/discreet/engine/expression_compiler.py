@@ -18,9 +18,9 @@ from math import ceil, floor, ldexp
 from typing import Any, TypeAlias
 
 from discreet.engine.interface import GREATEST, LEAST
+from discreet.exact.rational import nearest
 from discreet.query.ir import Call, Column, Expr, Literal, Name, Summary, Type, name_of
 from discreet.tables import Kind
-from discreet.tables.admission.column_casts import nearest
 from discreet.tables.schema.column import LONGEST_TEXT
 
 IBIS_TYPES = {

@@ -168,6 +168,19 @@ def to_float(value: Fraction | int, *, round_up: bool) -> float:
     return nearest
 
 
+def nearest(number: Fraction) -> float:
+    """The double nearest to an exact number; beyond the doubles, an infinity. A zero has no sign.
+
+    Examples:
+        >>> nearest(Fraction(1, 10)), nearest(Fraction(-(10**400))), nearest(Fraction(-1, 10**400))
+        (0.1, -inf, 0.0)
+    """
+    try:
+        return float(number) + 0.0
+    except OverflowError:
+        return inf if number > 0 else -inf
+
+
 def shorten(number: Fraction, *, bits: int, round_up: bool) -> Fraction:
     """The number with `bits` significant binary digits next to `number` on the named side.
 

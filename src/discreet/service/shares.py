@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.tables.session import usable_cores, usable_memory
+from discreet.machine import usable_cores, usable_memory
 
 _PLANNING_MEMORY = 1 << 30
 """How many bytes a process that plans may take for it."""

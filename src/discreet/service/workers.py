@@ -26,11 +26,12 @@ from threading import Thread
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from discreet.duckdb.spill import sweep
 from discreet.errors import QuestionFailed
+from discreet.machine import take_share
 from discreet.service.jobs import BYTES_TO_READ, SECONDS_TO_READ, Job, do
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.shares import Share
-from discreet.tables.session import sweep, take_share
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

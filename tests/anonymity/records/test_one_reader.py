@@ -8,18 +8,18 @@ from collections.abc import Callable
 from datetime import date, datetime
 from pathlib import Path
 
-import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+import duckdb
 from discreet.anonymity import read
 from discreet.errors import DiscreetError
 from discreet.gateway import inspect
 from discreet.tables import Kind, Source
-from discreet.tables.admission.column_casts import kind_of
+from discreet.tables.arrow_kinds import kind_of
 from discreet.tables.proposals.data_profile import profile_table
 from support.tables import write_arrow
 

@@ -11,19 +11,19 @@ from fractions import Fraction
 from math import nan
 from typing import Any
 
-import duckdb
 import hypothesis.strategies as st
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
+import duckdb
+from discreet.duckdb.sql_text import SQL_TYPES
 from discreet.engine.duckdb.aggregation import constant_steps
 from discreet.engine.duckdb.contributions import _from_real, as_number, clamped_steps, in_range
 from discreet.engine.duckdb.scan_views import bounded, identified
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Exact, Literal, Scan, Sum, Type
 from discreet.tables import Column, Kind, Owner, Source, Table
-from discreet.tables.admission.column_casts import SQL_TYPES
 from discreet.tables.schema.column import LONGEST_TEXT
 from support.engines import engine_over
 from support.questions import column, literal, total

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from discreet.duckdb.session import Session
 from discreet.engine import expression_compiler
 from discreet.engine.duckdb.aggregation import shape_of
 from discreet.engine.duckdb.contributions import make_contributions
@@ -38,7 +39,6 @@ from discreet.query.ir import (
     Windowed,
 )
 from discreet.tables import Kind
-from discreet.tables.session import Session
 from support.engines import as_if_admitted, engine_as_if_admitted
 from support.questions import AT_LEAST, BOTH, EQUAL, LESS, PLUS, TIMES, by_group, call, count, literal, total
 from support.shop import COLUMNS, DAYS, Rows, Shop, engine, shop

@@ -10,12 +10,12 @@ import tempfile
 from pathlib import Path
 from threading import Barrier, Thread
 
-import duckdb
 import pytest
 
+import duckdb
+from discreet.duckdb.session import Session
 from discreet.engine.duckdb.engine import Sessions
 from discreet.errors import EngineUnavailable
-from discreet.tables.session import Session
 
 
 @pytest.fixture

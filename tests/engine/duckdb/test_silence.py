@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import duckdb
+from discreet.duckdb.session import Session
 from discreet.engine.duckdb import DuckDB
 from discreet.engine.duckdb.contributions import Compiled
 from discreet.errors import QuestionFailed
@@ -22,7 +23,6 @@ from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Key, Literal, Scan, Sum, Type
 from discreet.tables import Column, Kind, Owner, Source, Table
 from discreet.tables.admission import Snapshot, admit
-from discreet.tables.session import Session
 
 CANARY = "CANARY-5f0e1c"
 TABLE = Table(

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from discreet.duckdb.session import Session
 from discreet.engine import ExactResult
 from discreet.engine.duckdb import DuckDB
 from discreet.errors import QuestionFailed
@@ -21,7 +22,6 @@ from discreet.privacy import Bounds, Limits, Unit
 from discreet.query.ir import Exact
 from discreet.tables import Source
 from discreet.tables.admission import Snapshot, admit
-from discreet.tables.session import Session
 from support.questions import SCHEMA, column, count, exact, key, table_of, total
 
 ROWS = 400

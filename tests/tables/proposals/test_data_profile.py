@@ -18,12 +18,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from discreet.duckdb.session import Session
 from discreet.errors import SourceMalformed
 from discreet.tables import Column, Kind, Source
 from discreet.tables.admission.column_casts import cast
 from discreet.tables.proposals import DataProfile
 from discreet.tables.proposals.data_profile import MOST_VALUES, profile_table
-from discreet.tables.session import Session
 from discreet.tables.sources import Field
 from discreet.tables.type_inference import narrowest
 from support.tables import write_arrow

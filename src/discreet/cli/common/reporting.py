@@ -79,7 +79,7 @@ class Scene:
             message = "stopped by Ctrl-C" + ("; what had been paid for stays spent" if self.question else "")
             show_error({"code": "interrupted", "message": message, "hint": hint, "place": None}, as_json=self.as_json)
             if isinstance(error, Abandoned):
-                from discreet.tables.session import remove_directories
+                from discreet.duckdb.session import remove_directories
 
                 remove_directories()
                 sys.stderr.flush()

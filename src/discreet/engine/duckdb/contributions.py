@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from math import inf, ldexp, nextafter
 from typing import TypeAlias
 
+from discreet.duckdb.session import Session
+from discreet.duckdb.sql_text import CALENDAR, SQL_TYPES, bigint, double
 from discreet.engine.duckdb.aggregation import (
     CONTRIBUTIONS,
     SOURCE_ROWS,
@@ -32,9 +34,7 @@ from discreet.engine.rewrites import eliminate_owner_joins, push_filters_down
 from discreet.privacy import KeyValue
 from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Join, Key, Sum, Units, name_of, nodes
 from discreet.tables import Kind
-from discreet.tables.admission.column_casts import CALENDAR, SQL_TYPES
 from discreet.tables.schema.column import LONGEST_TEXT
-from discreet.tables.session import Session, bigint, double
 
 _OfRows: TypeAlias = Sum | DistinctValues | Histogram
 """A measure to which each row contributes a value."""

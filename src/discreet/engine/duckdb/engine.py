@@ -19,6 +19,7 @@ from threading import RLock, Thread
 from typing import Any, ClassVar
 from weakref import WeakSet
 
+from discreet.duckdb.session import Session
 from discreet.engine.duckdb.aggregation import SOURCE_ROWS, by_group, in_order, result_of
 from discreet.engine.duckdb.contribution_limits import limit_contributions
 from discreet.engine.duckdb.contributions import Compiled, make_contributions, most_rows, rows_in
@@ -37,7 +38,6 @@ from discreet.query.ir import Exact
 from discreet.tables import Table
 from discreet.tables.admission import Snapshot
 from discreet.tables.schema.dataset import CHOSEN_BY
-from discreet.tables.session import Session
 
 _TURN = RLock()
 """Held while sessions change hands, and during a fork."""

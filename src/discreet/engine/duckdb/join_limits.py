@@ -17,11 +17,11 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
+from discreet.duckdb.session import Session
 from discreet.engine.duckdb.aggregation import rows_at_most
 from discreet.engine.expression_compiler import Rows
 from discreet.engine.relation_compiler import ScanView, position
 from discreet.query.ir import Exact, Join, Name, Scan, equal_columns, is_unique, joined_on, makes_pairs, scans
-from discreet.tables.session import Session
 
 
 class JoinLimits:

@@ -17,15 +17,16 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any, TypeAlias, cast
 
+from discreet.duckdb.session import Session
+from discreet.duckdb.sql_text import SQL_TYPES, bigint, double, moment, name, parquet
 from discreet.engine.interface import GREATEST, LEAST
 from discreet.engine.relation_compiler import ScanView, position
 from discreet.errors import SchemaMismatch
+from discreet.exact.rational import nearest
 from discreet.privacy import Bounds, KeyValue, Unit
 from discreet.query.ir import MOST_VALUES
 from discreet.tables import Column, Hop, Kind, Owner, Table
 from discreet.tables.admission import Snapshot
-from discreet.tables.admission.column_casts import SQL_TYPES, nearest
-from discreet.tables.session import Session, bigint, double, moment, name, parquet
 
 _CODES = (("UTINYINT", 2**8), ("USMALLINT", 2**16), ("UINTEGER", 2**32))
 _INT64 = range(LEAST, GREATEST + 1)

@@ -13,15 +13,17 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.duckdb.session import Session
+from discreet.duckdb.sql_text import name, string
 from discreet.errors import InvalidArgument, SnapshotChanged, SnapshotError, SourceUnsupported
-from discreet.tables.admission.column_casts import cast, days, is_text, microseconds, passed_as
+from discreet.tables.admission.column_casts import cast, days, microseconds, passed_as
 from discreet.tables.admission.completeness import report_of
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Snapshot, digest_of, written
 from discreet.tables.admission.unit_ceiling import in_memory, keep_within
 from discreet.tables.admission.validation import Scan, changed, check_schema, check_unchanged, check_zones
+from discreet.tables.arrow_kinds import is_text
 from discreet.tables.schema.dataset import required
 from discreet.tables.schema.table import Table, identifying
-from discreet.tables.session import Session, name, string
 from discreet.tables.sources import Field, OpenSource, open_source
 from discreet.tables.sources.in_place import held_open, places_of
 
@@ -307,8 +309,9 @@ class _Reading:
 
     def _in_file(self, session: Session, query: str, columns: tuple[HeldColumn, ...], path: Path) -> HeldTable:
         """The rows as a Parquet file."""
-        import duckdb
         import pyarrow.parquet as pq
+
+        import duckdb
 
         failed = False
         try:

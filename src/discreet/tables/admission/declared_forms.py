@@ -6,9 +6,9 @@ None is guessed, and none can fail on a value. What fits a declared form in part
 
 from __future__ import annotations
 
+from discreet.duckdb.sql_text import string
 from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.source import Source
-from discreet.tables.session import string
 
 _MINUS = "chr(8722)"
 _SPACES = "[\\x{00A0}\\x{2009}\\x{202F}]"

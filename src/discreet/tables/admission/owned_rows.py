@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from discreet.duckdb.session import Session
+from discreet.duckdb.sql_text import name, parquet
 from discreet.tables.admission.snapshot import HeldTable, Snapshot
 from discreet.tables.schema.table import Owner, Table
-from discreet.tables.session import Session, name, parquet
 
 
 def show_owned_rows(

@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet.duckdb.session import Session
+from discreet.duckdb.sql_text import name, string
 from discreet.errors import SnapshotError, SourceUnsupported
 from discreet.tables.admission.owned_rows import show_owned_rows
 from discreet.tables.admission.snapshot import HeldTable, Snapshot, digest_of
 from discreet.tables.schema.dataset import owner_of
 from discreet.tables.schema.table import Owner, Table
-from discreet.tables.session import Session, name, string
 
 if TYPE_CHECKING:
     import pyarrow as pa

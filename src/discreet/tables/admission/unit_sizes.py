@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
+from discreet.duckdb.session import Session
+from discreet.duckdb.sql_text import string
 from discreet.tables.admission.owned_rows import show_owned_rows
 from discreet.tables.admission.snapshot import Snapshot
 from discreet.tables.schema.dataset import owner_of
 from discreet.tables.schema.table import Owner, Table
-from discreet.tables.session import Session, string
 
 LIMITS = (1, 2, 5, 10, 20, 50)
 """Of rows: what each would cut off is told."""

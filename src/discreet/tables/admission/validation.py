@@ -13,13 +13,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from discreet.duckdb.session import Session
+from discreet.duckdb.sql_text import SQL_TYPES, name, parquet, string
 from discreet.errors import Hint, InvalidArgument, SchemaMismatch, SourceUnsupported
-from discreet.tables.admission.column_casts import SQL_TYPES, called, cast, is_text, kind_of, places_of, readable_as
+from discreet.tables.admission.column_casts import cast
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, written
+from discreet.tables.arrow_kinds import called, is_text, kind_of, places_of, readable_as
 from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.source import Source
 from discreet.tables.schema.table import Table
-from discreet.tables.session import Session, name, parquet, string
 from discreet.tables.sources import Field, OpenSource, open_source
 from discreet.tables.sources.in_place import Place
 from discreet.tables.sources.parquet_footers import Footer, Said, footer_of, wrong_groups

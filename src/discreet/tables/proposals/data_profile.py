@@ -15,7 +15,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from discreet.errors import SourceUnsupported
 from discreet.privacy import BoundValue, KeyValue
-from discreet.tables.admission.column_casts import days, kind_of, microseconds, places_of
+from discreet.tables.admission.column_casts import days, microseconds
+from discreet.tables.arrow_kinds import kind_of, places_of
 from discreet.tables.proposals.kept_rows import KeptRows
 from discreet.tables.proposals.layout import ColumnLayout, told, told_of_names, told_of_texts
 from discreet.tables.proposals.names import joined, likely_unit, rank_of_id

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
+import duckdb
+from discreet.duckdb.session import SHUT_OFF
+from discreet.duckdb.sql_text import name as quoted
 from discreet.errors import SourceUnsupported
 from discreet.tables.schema.source import Source
-from discreet.tables.session import SHUT_OFF
-from discreet.tables.session import name as quoted
 from discreet.tables.sources.arrow import MOST_ROWS, deliver, delivered, slices
 from discreet.tables.sources.files import identity_of
 from discreet.tables.sources.reader import Field, OpenDatabase, column_names, only

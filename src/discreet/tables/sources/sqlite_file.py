@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
+from discreet.duckdb.sql_text import name as quoted
 from discreet.errors import SourceMissing, SourceUnsupported
 from discreet.tables.schema.source import Source
-from discreet.tables.session import name as quoted
 from discreet.tables.sources.arrow import decoded
 from discreet.tables.sources.cells import Mended, TextColumns
 from discreet.tables.sources.files import identity_of

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from discreet.tables.session import Session, SpillFolder, sweep
+from discreet.duckdb.session import Session
+from discreet.duckdb.spill import SpillFolder, sweep
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders aren't locked there")
 
 LEAVES = """
 import os, sys
-from discreet.tables.session import SpillFolder
+from discreet.duckdb.spill import SpillFolder
 (SpillFolder().path / "rows").write_text("x")
 os.kill(os.getpid(), 9)
 """

@@ -1,98 +1,17 @@
-"""DuckDB as it is used here: instances that are shut off, and the SQL text of names and constants.
-
-An instance can read the one source it is given, and nothing else. What doesn't fit in memory goes to a spill folder,
-and that goes with its session. A process that is killed removes nothing; so each folder is locked for as long as the
-process that made it lives, and whoever serves sweeps away those of this user's that nobody holds.
-"""
+"""Sessions: instances of DuckDB that are shut off, and can read the one source that each is given."""
 
 from __future__ import annotations
 
 import os
-import shutil
-import stat
-import tempfile
 import weakref
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from datetime import date, datetime
-from pathlib import Path
-from time import time
 from types import TracebackType
 from typing import Any, Self
 
+from discreet.duckdb.spill import SpillFolder
+from discreet.duckdb.sql_text import string
 from discreet.errors import EngineUnavailable
-
-_PREFIX = "discreet-spill-"
-
-_SETTLING = 60.0
-"""Seconds in which a folder may have been made and not yet be locked."""
-
-
-class SpillFolder:
-    """A new folder that only this user can read, locked until it is removed or this process ends.
-
-    Raises:
-        OSError: none can be made.
-    """
-
-    def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
-        self._held = _locked(self.path)
-
-    def remove(self) -> None:
-        """Remove it, with what it holds, though it may be in use."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        if self._held is not None:
-            os.close(self._held)
-            self._held = None
-
-
-def sweep(gone: int | None = None) -> None:
-    """Remove the spill folders that processes left behind which were killed.
-
-    Only folders of this user's, and no links: whoever else may write to the folder of temporary files can have nothing
-    removed that isn't ours. A folder whose process lives is locked, also one in another container.
-
-    Args:
-        gone: the number of a process that has ended, whose folders go at once; others' go after a minute.
-    """
-    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            found = path.lstat()
-            is_gone = gone is not None and path.name.startswith(f"{_PREFIX}{gone}-")
-            if not _is_own(found) or not (is_gone or time() - found.st_mtime > _SETTLING):
-                continue
-            held = _locked(path)
-            if held is not None:
-                try:
-                    if os.path.samestat(os.fstat(held), found):
-                        shutil.rmtree(path, ignore_errors=True)  # follows no links, and none can be put in its place
-                finally:
-                    os.close(held)
-
-
-def _is_own(found: os.stat_result) -> bool:
-    """Whether it is a folder of this user's."""
-    return stat.S_ISDIR(found.st_mode) and hasattr(os, "geteuid") and found.st_uid == os.geteuid()
-
-
-def _locked(path: Path) -> int | None:
-    """A descriptor that holds a folder's lock; None if another holds it, or the system has no such locks."""
-    try:
-        import fcntl
-    except ImportError:
-        return None
-    held = None
-    try:
-        held = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        if held is not None:
-            os.close(held)
-        return None
-    return held
-
+from discreet.machine import own_share, usable_memory
 
 SHUT_OFF = {
     "autoinstall_known_extensions": "false",  # nothing is fetched,
@@ -105,33 +24,6 @@ SHUT_OFF = {
 
 _ARRAYS = 20
 """Dense ids of up to this many bits are counted in an array, which is 2–3 times faster than a hash table."""
-
-_SHARE_OF_MEMORY = 0.6
-_LEAST_MEMORY = 1 << 29
-
-
-@dataclass(slots=True)
-class _Share:
-    """What of the machine is this process's."""
-
-    threads: int | None = None
-    memory: int | None = None
-
-
-_OWN = _Share()
-
-
-def take_share(threads: int, memory: int) -> None:
-    """Let no session of this process have more than this from now on, unless it is said which; for servers.
-
-    Where several processes answer questions at a time, each must have its own part of the machine, for otherwise how
-    long one takes depends on what others ask.
-
-    Args:
-        threads: of each session.
-        memory: bytes of each session before it spills.
-    """
-    _OWN.threads, _OWN.memory = threads, memory
 
 
 class Session:
@@ -160,9 +52,10 @@ class Session:
                 f"there is nowhere to put what doesn't fit in memory: {error}",
                 hint="free or allow a temporary directory; the environment's TMPDIR names another",
             ) from error
+        own = own_share()
         try:
             self._connection = self._started(
-                threads or _OWN.threads, memory or _OWN.memory or usable_memory(), in_row_order
+                threads or own.threads, memory or own.memory or usable_memory(), in_row_order
             )
             self._end = weakref.finalize(self, _end, self._connection, self._spill, os.getpid())
             _ALL.add(self)
@@ -264,81 +157,3 @@ def _end(connection: Any, spill: SpillFolder, process: int) -> None:  # noqa: AN
     if process == os.getpid():
         connection.close()
         spill.remove()
-
-
-def usable_cores() -> list[int]:
-    """The cores that this process may run on, by their numbers."""
-    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
-
-
-def usable_memory() -> int:
-    """The bytes a session may use before it spills: a share of the machine's memory, or of the container's."""
-    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 2 * _LEAST_MEMORY
-    limit = Path("/sys/fs/cgroup/memory.max")
-    written = limit.read_text(encoding="ascii").strip() if limit.is_file() else "max"
-    if written.isdigit():
-        total = min(total, int(written))
-    return max(_LEAST_MEMORY, int(total * _SHARE_OF_MEMORY))
-
-
-# ── SQL text ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def name(text: str) -> str:
-    """An identifier, quoted.
-
-    Examples:
-        >>> name('a"b')
-        '"a""b"'
-    """
-    return '"' + text.replace('"', '""') + '"'
-
-
-def string(text: str) -> str:
-    """A string constant.
-
-    Examples:
-        >>> string("it's")
-        "'it''s'"
-    """
-    return "'" + text.replace("'", "''") + "'"
-
-
-def parquet(files: Sequence[str]) -> str:
-    """Parquet files as one relation, with the columns that are in them and none of their folders' names.
-
-    Examples:
-        >>> parquet(["people.parquet"])
-        "read_parquet(['people.parquet'], hive_partitioning = false)"
-    """
-    return f"read_parquet([{', '.join(map(string, files))}], hive_partitioning = false)"
-
-
-def double(number: float) -> str:
-    """A DOUBLE constant, infinities included. It goes through text, because DuckDB reads 0.1 as a decimal.
-
-    Examples:
-        >>> double(0.1)
-        "CAST('0.1' AS DOUBLE)"
-    """
-    return f"CAST('{number!r}' AS DOUBLE)"
-
-
-def bigint(number: int) -> str:
-    """A BIGINT constant; `number` must fit in 64 bits.
-
-    Examples:
-        >>> bigint(-1)
-        'CAST(-1 AS BIGINT)'
-    """
-    return f"CAST({number} AS BIGINT)"
-
-
-def moment(time: date) -> str:
-    """A DATE or TIMESTAMP constant, whichever `time` is.
-
-    Examples:
-        >>> moment(date(2024, 2, 29))
-        "DATE '2024-02-29'"
-    """
-    return f"TIMESTAMP '{time.isoformat(sep=' ')}'" if isinstance(time, datetime) else f"DATE '{time.isoformat()}'"

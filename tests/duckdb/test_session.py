@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pytest
 
-from discreet.tables.session import Session, usable_memory
+import duckdb
+from discreet.duckdb.session import Session
+from discreet.machine import usable_memory
 
 FORBIDDEN = [
     "SELECT * FROM read_csv('{secret}')",
