@@ -60,7 +60,7 @@ class Planned:
     work: float
     memory: float
     values: int | None
-    ledger_bytes: float
+    ledger_bytes: int
     affordable: Mapping[str, Any]
 
     def to_json(self) -> dict[str, Any]:

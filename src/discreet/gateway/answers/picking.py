@@ -1,9 +1,9 @@
 """Picking: the groups that HAVING keeps, in the order asked for, within LIMIT; and how each came to be shown.
 
 HAVING is taken apart into comparisons. Each comparison that noise has a say in is a condition that a group's numbers
-met or didn't, which is known of the groups that are shown and of the others. `n > 100` means that a number lies in a window; `AVG(x) > 50`,
-which is Σ(x − 50) > 0 where there are rows, means that a combination of numbers reaches an end. For anything else,
-nobody knows how probable it was.
+met or didn't, which is known of the groups that are shown and of the others. `n > 100` means that a number lies in a
+window; `AVG(x) > 50`, which is Σ(x − 50) > 0 where there are rows, means that a combination of numbers reaches an end.
+For anything else, nobody knows how probable it was.
 """
 
 from __future__ import annotations
