@@ -206,6 +206,20 @@ def test_most_frequent_values(people: dp.Protected) -> None:
     assert "Male, Female" in str(answer)
 
 
+def test_truths(people: dp.Protected) -> None:
+    """Those of plain SQL: of conditions that some, all or no rows meet, and that are NULL in some."""
+    conditions = ("age > 40", "age > 76", "age < 200", "age < 0 AND income < 0", "income >= 0", "city <> 'c1'")
+    asked = [f"{of}({condition})" for of in ("bool_or", "bool_and") for condition in conditions]
+    asked.append("bool_or(age > 76) FILTER (WHERE city = 'c1')")
+    columns = ", ".join(f"{each} AS x{number}" for number, each in enumerate(asked))
+    sql = f"SELECT sex, {columns} FROM people GROUP BY sex ORDER BY sex"
+    answer = people.ask(sql, epsilon=LARGE * len(asked))
+    assert [tuple(row.values()) for row in answer.rows()] == plain(sql)
+    assert {True, False} <= {value for row in answer.rows() for value in row.values()}
+    assert all(answer.interval(name) == [None, None] for name in answer.rows()[0] if name != "sex")
+    assert answer.coverage == "a truth has no interval: its plan says how many rows it may overlook"
+
+
 def test_groups(people: dp.Protected) -> None:
     """Public ones; where a rank lies between two values, a median may be anything between them."""
     sql = "SELECT sex, quantile_disc(age, {}) AS m, count(DISTINCT city) AS c FROM people GROUP BY sex ORDER BY sex"
@@ -272,6 +286,8 @@ NULL_WHERE = {
     "MIN(x)": (True, False),
     "MAX(x)": (True, False),
     "MODE(x)": (True, False),
+    "BOOL_OR(x > 1)": (True, False),
+    "BOOL_AND(x > 1)": (True, False),
 }
 """Whether each is NULL over no rows, and over one."""
 

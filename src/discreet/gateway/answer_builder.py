@@ -204,7 +204,7 @@ def _coverage(plan: Plan, arrangement: Arrangement) -> str:
         words.append("they follow from an answer in which noisy values picked: intervals are wider, as they were there")
     asked = {each.function for each in question.aggregates}
     words += [each.caveat for each in AGGREGATES.values() if each in asked and each.caveat]
-    return "; ".join(words)
+    return "; ".join(dict.fromkeys(words))
 
 
 def _ends(found: Interval, kind: Kind) -> tuple[object, object]:

@@ -29,6 +29,7 @@ from discreet.query.estimates.selected_groups import (
     joined,
 )
 from discreet.query.estimates.totals import OfNoRows, Total
+from discreet.query.estimates.truths import Truth
 
 __all__ = [
     "RAREST",
@@ -59,6 +60,7 @@ __all__ = [
     "Sums",
     "Together",
     "Total",
+    "Truth",
     "Unknown",
     "Window",
     "can_be_summed",

@@ -64,6 +64,16 @@ class Estimator(ABC):
         del of
         return None
 
+    def error_in_words(self, noises: Noises, confidence: Fraction) -> str:
+        """How far it may be off, of what isn't a number; empty where slopes or choices say it.
+
+        Args:
+            noises: by measure.
+            confidence: with which it holds; in (0, 1).
+        """
+        del noises, confidence
+        return ""
+
     def beside(self, rows: str | None) -> Self:
         """The estimator where this measure counts the group's rows; it changes choices, which can't tell by themselves.
 

@@ -72,7 +72,8 @@ def targets(draft: Draft, noises: Mapping[str, Noise]) -> tuple[Target, ...]:
     for output in draft.question.outputs:
         said = wanted.get(output.name, wanted.get("*"))
         slopes = slopes_of(output.expr, estimators, noises, draft.request.expecting or ROWS)
-        if said is None or (output.name not in wanted and slopes is None) or (slopes and not slopes.factors):
+        has_width = slopes is not None and output.expr.type.kind.is_number
+        if said is None or (output.name not in wanted and not has_width) or (slopes and not slopes.factors):
             continue
         if slopes is None or not slopes.is_announced:
             raise Unsupported(
@@ -190,6 +191,7 @@ class Expected:
         confidence: of the interval.
         share: which part of the cost is for what the column rests on; columns may rest on the same.
         wanted: the half width asked for, where the offer doesn't reach it.
+        said: how far it may be off, of what isn't a number, in words.
         declared: between which numbers the column's values lie by what is declared; None where nothing says so.
     """
 
@@ -201,6 +203,7 @@ class Expected:
     confidence: float = float(CONFIDENCE)
     share: float = 1.0
     wanted: Fraction | None = None
+    said: str = ""
     declared: tuple[float, float] | None = None
 
     @property
@@ -213,6 +216,8 @@ class Expected:
             error = f"off by {self.ranks:,.4g} rows in rank at {_in_percent(self.confidence)}"
         elif self.rarer is not None:
             error = f"{self.rarer:,.4g} rows rarer than the most frequent at {_in_percent(self.confidence)}"
+        elif self.said:
+            error = self.said
         elif self.error is None:
             error = "depends on the noisy answer, and comes with it"
         else:
@@ -257,6 +262,7 @@ def expected_errors(draft: Draft) -> tuple[Expected, ...]:
                 confidence=float(confidence),
                 share=float(sum(cost for name, cost in spent.items() if parts & numbers[name])),
                 wanted=missed.get(output.name),
+                said=_said(draft, output.expr, noises),
                 declared=declared_ends(output.expr, estimators),
             )
         )
@@ -318,6 +324,12 @@ def _reach(draft: Draft, expr: ir.Expr, *, of_quantile: bool) -> float | None:
     if not chosen or (chosen[0].pick.fraction is not None) != of_quantile:
         return None
     return chosen[0].reach(draft.request.confidence)
+
+
+def _said(draft: Draft, expr: ir.Expr, noises: Mapping[str, Noise]) -> str:
+    """How far what isn't a number may be off, in words."""
+    estimator = dict(draft.estimators).get(expr.name) if isinstance(expr, ir.Released) else None
+    return "" if estimator is None else estimator.error_in_words(noises, draft.request.confidence)
 
 
 def _missed(draft: Draft, noises: Mapping[str, Noise]) -> dict[str, Fraction]:

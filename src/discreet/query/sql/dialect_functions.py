@@ -223,6 +223,14 @@ def _as(name: str, args: int = 1) -> Rule:
     return rule
 
 
+def _any(node: Node, _semantics: DialectSemantics) -> Node:
+    """Spark's ANY(x), an aggregate; beside a comparison, ANY is what x is compared with."""
+    from sqlglot import exp
+
+    is_compared = isinstance(node.parent, exp.Binary) and not isinstance(node.parent, exp.Connector)
+    return None if is_compared or type(node.this).__name__ != "Paren" else exp.LogicalOr(this=node.this.this)
+
+
 def _as_cast(kind: str) -> Rule:
     """A cast to this type, which cuts fractions off."""
 
@@ -311,6 +319,8 @@ _BY_NAME: Mapping[str, Rule] = {
     "varp": _as("VariancePop"),
     **dict.fromkeys(("stdev", "std"), _as("Stddev")),
     "stats_mode": _as("Mode"),
+    "some": _as("LogicalOr"),
+    "every": _as("LogicalAnd"),
     "stdevp": _as("StddevPop"),
 }
 """By name in small letters: Oracle's, Spark's, SQL Server's and ClickHouse's."""
@@ -329,6 +339,7 @@ FUNCTIONS: Mapping[str, Rule] = {
     "Literal": _constant,
     "National": _national,
     "Anonymous": _named,
+    "Any": _any,
     **dict.fromkeys(("AnonymousAggFunc", "CombinedAggFunc"), _aggregate),
 }
 """By the names of the parser's classes."""

@@ -66,6 +66,7 @@ _REWRITTEN = {
     "DateFromParts": "year month day",
     "TimestampFromParts": "year month day hour min sec",
     **dict.fromkeys(("Anonymous", "AnonymousAggFunc", "CombinedAggFunc"), "this expressions"),
+    "Any": "this",
 }
 READ: Mapping[str, frozenset[str]] = {name: frozenset(parts.split()) for name, parts in _REWRITTEN.items()}
 """The parts of nodes in whose place rules put others: what a rule doesn't read can't be passed over."""

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 _AGGREGATES = (
-    "COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, QUANTILE_CONT, MIN, MAX, MODE, APPROX_TOP_K, COVAR_POP, COVAR_SAMP and "
-    "CORR are offered"
+    "COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, QUANTILE_CONT, MIN, MAX, MODE, APPROX_TOP_K, COVAR_POP, COVAR_SAMP, "
+    "CORR, BOOL_OR and BOOL_AND are offered"
 )
 _PATTERN = "LIKE takes % and _"
 _BITS = ("operators on bits", "% and // take numbers apart")
