@@ -5,23 +5,40 @@ And what is promised of those that are known is kept: over draws of the noise, t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
+import discreet
 from discreet.engine import relation_compiler, rewrites
+from discreet.engine.duckdb import aggregation
 from discreet.errors import Unsupported
-from discreet.privacy import ADD_REMOVE, Budget
+from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Limits
 from discreet.query import ir
 from discreet.query.aggregates import Form
 from discreet.query.estimates import ROWS, Estimator, Interval, Noises, Noisy
-from discreet.query.ir import limits, relations
-from discreet.query.planner import Level, Request, make_plan
-from discreet.query.sql import aggregate_syntax, question
+from discreet.query.ir import canonical_text, conditions, decimal_places, limits, relations
+from discreet.query.planner import (
+    Level,
+    Request,
+    averages,
+    clamping,
+    groups,
+    make_plan,
+    plan_text,
+    plan_warnings,
+    sensitivities,
+    work,
+)
+from discreet.query.sql import aggregate_syntax, dialect_semantics, per_unit, pruning, question
 from discreet.stats import upper_bound
-from discreet.tables import Dataset
+from discreet.tables import Dataset, Kind
 from support.asked import PEOPLE, TABLES
 from support.reference import answer
 
@@ -29,6 +46,16 @@ DATASET = Dataset(
     name="people", tables=(PEOPLE,), budget=Budget(epsilon=100), ledger="unused", analysts={}, adjacency=ADD_REMOVE
 )
 SURE = 1 - Fraction(1, 10**11)
+
+
+Kinds = TypeVar("Kinds", bound=StrEnum)
+
+
+def made_up(kinds: type[Kinds], value: str) -> Kinds:
+    """A member that an enumeration hasn't got."""
+    found = str.__new__(kinds, value)
+    found._name_, found._value_ = value.upper(), value
+    return found
 
 
 def level(sql: str, **offer: Any) -> Level:
@@ -64,6 +91,22 @@ class _Shuffled:
     alias: str = "s"
 
 
+@dataclass(frozen=True)
+class _Secret:
+    """An expression, a measure or a mechanism that nobody knows."""
+
+    name: str = "secret"
+    type: ir.Type = field(default_factory=lambda: ir.Type(Kind.INTEGER))
+
+
+@dataclass(frozen=True)
+class _Noisy:
+    """A noise of a mechanism that nobody knows."""
+
+    measure: Any
+    mechanism: Any
+
+
 def test_an_aggregate_that_leaves_something_unsaid_is_none() -> None:
     """Nothing takes it for another one: without an argument, a type or an estimator of its own it can't be made."""
     make: Any = ir.AggregateFunction
@@ -83,23 +126,159 @@ def test_an_estimator_that_does_not_say_how_it_moves_is_none() -> None:
         make("m0")
 
 
-def test_a_relation_that_nobody_taught_is_refused() -> None:
-    """It isn't taken for one that keeps its source's rows."""
-    source = level("COUNT(*)", epsilon=1).draft.question.source
-    unknown: Any = _Shuffled(source)
-    for asked in (
-        lambda: relations.sources(unknown),
-        lambda: limits._limits_of(unknown, {}, None),
-        lambda: limits.has_one_row(unknown),
-        lambda: rewrites.visible(unknown),
-        lambda: rewrites._Pass().of(unknown),
-        lambda: rewrites._Pushdown()._below(unknown, ()),
-        lambda: rewrites._private_scan(unknown),
-        lambda: relation_compiler._expressions(unknown),
-        lambda: relation_compiler.RelationCompiler(()).rows(unknown),
+RELATION: Any = _Shuffled(level("COUNT(*)", epsilon=1).draft.question.source)
+EXPRESSION: Any = _Secret()
+MEASURE: Any = _Secret()
+NUMBER = ir.Column("people", "age", ir.Type(Kind.INTEGER, Fraction(0), Fraction(110), nullable=True))
+
+
+def asked(relation: ir.Relation) -> ir.Question:
+    """A question of a relation."""
+    return replace(level("COUNT(*)", epsilon=1).draft.question, source=relation)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        relations.sources,
+        lambda one: list(ir.nodes(one)),
+        ir.owner_of,
+        lambda one: limits._limits_of(one, {}, None),
+        limits.has_one_row,
+        conditions.contradiction,
+        lambda one: list(conditions._conditions(one)),
+        decimal_places.places_in,
+        lambda one: ir.is_unique(one, frozenset(), lambda *_: False),
+        dialect_semantics._groups,
+        dialect_semantics._expressions,
+        lambda one: pruning._collect(one, set()),
+        lambda one: list(pruning._used(one, set())),
+        lambda one: pruning._rebuilt(one, set()),
+        lambda one: list(clamping._made(one)),
+        lambda one: list(plan_warnings._conditions(asked(one))),
+        lambda one: groups._Passing(level("COUNT(*)", epsilon=1).draft.question.source, {}).rows(one),  # type: ignore[arg-type]  # a scan
+        work.rows_of_unit,
+        rewrites.visible,
+        lambda one: rewrites._Pass().of(one),
+        lambda one: rewrites._Pushdown()._below(one, ()),
+        rewrites._private_scan,
+        lambda one: rewrites._instead(one, one),
+        relation_compiler._expressions,
+        lambda one: relation_compiler.RelationCompiler(()).rows(one),
+        lambda one: aggregation.rows_at_most(one, {}),
+    ],
+)
+def test_a_relation_that_nobody_taught_is_refused(read: Callable[[Any], object]) -> None:
+    """It isn't taken for one that keeps its source's rows, nor for one that reads nothing of them."""
+    with pytest.raises(Unsupported, match="_Shuffled"):
+        read(RELATION)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda one: list(ir.columns_in(one)),
+        lambda one: list(ir.margins(one)),
+        ir.released_names,
+        lambda one: canonical_text._text(one, {}),
+        lambda one: ir.places_of(one, {}),
+        lambda one: averages._changed(one, lambda _: None),
+        lambda one: groups._resolved(one, {}),
+        lambda one: plan_warnings._as_declared(one, {}),
+        plan_text.expression_in_words,
+        lambda one: pruning.pruned(level("COUNT(*)", epsilon=1).draft.question.source, [one]),
+        lambda one: work._Walk(1, work._GREATEST).computed([one], work._Rows(1, {}, 1)),
+    ],
+)
+def test_an_expression_that_nobody_taught_is_refused(read: Callable[[Any], object]) -> None:
+    """It isn't taken for a constant, which would read no column."""
+    with pytest.raises(Unsupported, match="_Secret"):
+        read(EXPRESSION)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda one: sensitivities.measure_sensitivity(one, Limits(rows=1), ADD_REMOVE, groups=1),
+        plan_text._measure,
+        aggregation.adds_of,
+    ],
+)
+def test_a_measure_that_nobody_taught_is_refused(read: Callable[[Any], object]) -> None:
+    """It isn't taken for a count, of which a unit moves a number by 1."""
+    with pytest.raises(Unsupported, match="_Secret"):
+        read(MEASURE)
+
+
+@pytest.mark.parametrize("groups", [1, 7])
+@pytest.mark.parametrize("limits", [Limits(rows=3), Limits(groups=2, rows_per_group=3)])
+def test_an_adjacency_that_nobody_taught_has_no_sensitivity(groups: int, limits: Limits) -> None:
+    """It isn't taken for substitution."""
+    unknown = made_up(Adjacency, "two_units")
+    for measure in level("AVG(age)", epsilon=1).draft.measures:
+        with pytest.raises(Unsupported, match="TWO_UNITS"):
+            sensitivities.measure_sensitivity(measure, limits, unknown, groups=groups)
+
+
+def test_a_join_that_nobody_taught_is_refused() -> None:
+    """It isn't taken for an inner one, nor for one that only filters."""
+    scan = level("COUNT(*)", epsilon=1).draft.question.source
+    join = ir.Join(scan, scan, made_up(ir.JoinKind, "full"), None)
+    for read in (
+        lambda: limits._limits_of(join, {}, None),
+        lambda: limits.has_one_row(join),
+        lambda: conditions.contradiction(join),
+        lambda: list(conditions._conditions(join)),
+        lambda: ir.is_unique(join, frozenset(), lambda *_: True),
+        lambda: ir.makes_pairs(join),
+        lambda: work.rows_of_unit(join),
+        lambda: groups._Passing(scan, {}).rows(join),  # type: ignore[arg-type]  # a scan
+        lambda: rewrites.visible(join),
+        lambda: aggregation.rows_at_most(join, {"people": 1}),
     ):
-        with pytest.raises(Unsupported, match="_Shuffled"):
-            asked()
+        with pytest.raises(Unsupported, match="FULL"):
+            read()
+
+
+def test_a_summary_or_ranking_that_nobody_taught_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A summary isn't taken for a sum, nor a ranking for the first value."""
+    monkeypatch.setitem(per_unit.SUMMARIES, "Stddev", made_up(ir.Summary, "deviation"))
+    monkeypatch.setitem(per_unit._RANKINGS, "NthValue", made_up(ir.Ranking, "nth_value"))
+    for inner, name in (
+        ("SELECT person_id, STDDEV(amount) AS x FROM visits GROUP BY person_id", "DEVIATION"),
+        (
+            "SELECT person_id, NTH_VALUE(amount, 2) OVER (PARTITION BY person_id ORDER BY amount) AS x FROM visits",
+            "NTH_VALUE",
+        ),
+    ):
+        with pytest.raises(Unsupported, match=name):
+            question(f"SELECT COUNT(x) AS n FROM ({inner})", TABLES)
+
+
+def test_noise_that_nobody_taught_is_not_shown_as_laplace() -> None:
+    """Nor a choice as a quantile."""
+    noise = level("COUNT(*)", epsilon=1).draft.noises[0]
+    with pytest.raises(Unsupported, match="_Secret"):
+        plan_text.measure_in_words(_Noisy(noise.measure, _Secret()))  # type: ignore[arg-type]  # as far as it is looked at
+
+
+ROOMS = [
+    path
+    for room in ("query/ir", "query/sql", "query/planner", "engine")
+    for path in sorted((Path(discreet.__file__).parent / room).rglob("*.py"))
+]
+
+
+@pytest.mark.parametrize("path", ROOMS, ids=[path.stem for path in ROOMS])
+def test_what_is_left_over_is_refused_or_says_why_not(path: Path) -> None:
+    """`case _` raises; or a comment on its line says why anything else is right there."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    for match in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Match)):
+        for case in match.cases:
+            if isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None:
+                line = lines[case.pattern.lineno - 1]
+                assert isinstance(case.body[0], ast.Raise) or "  # " in line, f"{path.name}:{case.pattern.lineno}"
 
 
 DRAWS = 2_000

@@ -272,7 +272,7 @@ class RelationCompiler:
         both = left.table.join(partners, on or [ibis.literal(True)], how=str(join.kind))  # noqa: FBT003 — SQL's TRUE
         unit = {column: column for column in left.unit} or {column: their for their, column in theirs.items()}
         names, unchecked = dict(left.names), dict(left.unchecked)
-        if join.kind in {ir.JoinKind.INNER, ir.JoinKind.LEFT}:
+        if join.kind.has_both_sides:
             names |= right.names
             unchecked |= right.unchecked
         chosen = {column: both[held] for column, held in unit.items()}
@@ -429,9 +429,9 @@ def _ranking(column: ir.Windowed, ranking: ir.Ranking, rows: _Partition) -> Aggr
             return Aggregation((ibis.rank().over(peers),), lambda before: before + 1)
         case ir.Ranking.DENSE_RANK:
             return Aggregation((ibis.dense_rank().over(peers),), lambda before: before + 1)
-    value = rows.values[column.argument] if column.argument is not None else None
-    if value is None:
-        raise TypeError
+    if column.argument is None:
+        raise TypeError("what isn't a row's place is taken from another row")
+    value = rows.values[column.argument]
     match ranking:
         case ir.Ranking.LAG:
             found = value.lag(column.offset).over(total)
@@ -442,6 +442,8 @@ def _ranking(column: ir.Windowed, ranking: ir.Ranking, rows: _Partition) -> Aggr
         case ir.Ranking.LAST_VALUE:  # the frame ends with the last row that is equal in the order
             equal = [rows.values[term.expr] for term in column.order]
             found = value.last(include_null=True).over(ibis.window(group_by=[*rows.by, *equal], order_by=ties))
+        case _:
+            raise unforeseen(ranking)
     return Aggregation((found,), lambda value: within_range(value, _type(column), column.type))
 
 

@@ -70,7 +70,7 @@ def visible(relation: Relation) -> frozenset[str]:
     match relation:
         case Scan(alias=alias) | Project(alias=alias) | Union(alias=alias) | PerUnit(alias=alias):
             return frozenset({alias})
-        case Join(left=left, kind=JoinKind.SEMI | JoinKind.ANTI):
+        case Join(left=left, kind=kind) if not kind.has_both_sides:
             return visible(left)
         case Join(left=left, right=right):
             return visible(left) | visible(right)
@@ -221,8 +221,10 @@ def _instead(relation: Relation, joined: Join) -> Relation:
             return replace(relation, left=_instead(left, joined))
         case Join(right=right):
             return replace(relation, right=_instead(right, joined))
+        case Project() | Union() | Distinct() | PerUnit() | Window():
+            raise TypeError("a private scan stands below filters and joins alone")
         case _:
-            raise TypeError
+            raise unforeseen(relation)
 
 
 def _goes_along(predicate: Expr, scan: Scan, target: Scan) -> bool:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from discreet.engine.interface import ExactResult
 from discreet.engine.relation_compiler import listed_keys, units_of
+from discreet.errors import unforeseen
 from discreet.privacy import KeyValue, Limits
 from discreet.query import ir
 
@@ -132,6 +133,8 @@ def adds_of(measure: ir.Measure) -> Adds:
             return Adds("distinct", greatest=1)
         case ir.Histogram(grid=grid):
             return Adds("histogram", greatest=2**-grid, constant=2**-grid)
+        case _:
+            raise unforeseen(measure)
 
 
 def constant_steps(measure: ir.Sum) -> int | None:
@@ -165,15 +168,18 @@ def rows_at_most(relation: ir.Relation, counts: Mapping[str, int]) -> int:
     match relation:
         case ir.Scan(alias=alias):
             return counts[alias]
-        case ir.Join(left=left, kind=ir.JoinKind.SEMI | ir.JoinKind.ANTI):
+        case ir.Join(left=left, kind=kind) if not kind.has_both_sides:
             return rows_at_most(left, counts)
         case ir.Join(left=left, right=right):
             return min(MOST_ROWS, rows_at_most(left, counts) * max(1, rows_at_most(right, counts)))
         case ir.Union(parts=parts):
             return min(MOST_ROWS, sum(rows_at_most(part, counts) for part in parts))
-        case _:
-            (below,) = ir.sources(relation)
+        case ir.Where(source=below) | ir.Project(source=below) | ir.Distinct(source=below):
             return max(1, rows_at_most(below, counts))
+        case ir.PerUnit(source=below) | ir.Window(source=below):
+            return max(1, rows_at_most(below, counts))
+        case _:
+            raise unforeseen(relation)
 
 
 @dataclass(frozen=True, slots=True)

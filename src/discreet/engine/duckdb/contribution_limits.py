@@ -207,7 +207,7 @@ def limit_contributions(shape: Shape) -> Statements:
         return _by_rows(shape, shape.limits.rows)
     if shape.limits.groups is not None and shape.limits.rows_per_group is not None:
         return _by_groups(shape, shape.limits.groups, shape.limits.rows_per_group)
-    raise TypeError
+    raise TypeError("limits have one shape or the other")
 
 
 def _by_rows(shape: Shape, limit: int) -> Statements:

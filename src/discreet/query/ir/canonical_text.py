@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from discreet.errors import unforeseen
 from discreet.query.ir.expressions import (
     Call,
+    Column,
     Expr,
+    Literal,
     Margin,
     Released,
     quoted,
@@ -72,5 +75,7 @@ def _text(expr: Expr, names: dict[str, str]) -> str:
             return f"{function.name}({', '.join(_text(arg, names) for arg in args)})"
         case Margin(side=side, of=of, confidence=confidence):
             return f"{side}({_text(of, names)}, {confidence})"
-        case _:
+        case Column() | Literal():
             return str(expr)
+        case _:
+            raise unforeseen(expr)

@@ -14,13 +14,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from discreet.errors import QueryError
+from discreet.errors import QueryError, unforeseen
 from discreet.query.ir.column_types import column_type
 from discreet.query.ir.domains import Trial, changes, conjuncts, is_consistent
 from discreet.query.ir.expressions import Call, Column, Expr, Function, Literal, Type, columns_in, is_null
 from discreet.query.ir.functions import call
 from discreet.query.ir.ranges import at_most, below, intersection
-from discreet.query.ir.relations import Join, JoinKind, PerUnit, Relation, Scan, Union, Where, owner_of, sources
+from discreet.query.ir.relations import (
+    Distinct,
+    Join,
+    PerUnit,
+    Project,
+    Relation,
+    Scan,
+    Union,
+    Where,
+    Window,
+    owner_of,
+    sources,
+)
 
 Outcomes = frozenset[bool | None]
 """What a condition can be; None is NULL."""
@@ -39,19 +51,21 @@ def contradiction(relation: Relation, trial: Trial | None = None) -> tuple[Expr,
         return None
     trial = trial or Trial()
     match relation:
-        case Join(kind=JoinKind.LEFT | JoinKind.ANTI, left=left):
+        case Join(kind=kind, left=left) if kind.keeps_lonely:
             return contradiction(left, trial)
         case Union(parts=parts):
             empty = [contradiction(part, trial) for part in parts]
             return empty[0] if None not in empty else None
         case PerUnit(keys=()) if owner_of(relation) is None:
             return None  # one row, also of no rows
-        case _:
+        case Scan() | Where() | Project() | Join() | Distinct() | PerUnit() | Window():
             empty = [contradiction(each, trial) for each in sources(relation)]
             below = next((each for each in empty if each is not None), None)
             if below is not None or not isinstance(relation, Where | Join):
                 return below
             return impossible(list(_conditions(relation)), trial)
+        case _:
+            raise unforeseen(relation)
 
 
 def impossible(conditions: Sequence[Expr], trial: Trial) -> tuple[Expr, ...] | None:
@@ -99,7 +113,7 @@ def is_always_null(expr: Expr, trial: Trial) -> bool:
         case Call(function=Function(name="if"), args=(*pairs, otherwise)):
             taken = [pairs[n + 1] for n in range(0, len(pairs), 2) if impossible([pairs[n]], trial) is None]
             return all(map(is_null, (*taken, otherwise)))
-        case _:
+        case _:  # every other expression is tried out
             return not trial.may_hold(call("not", call("is_null", expr)))
 
 
@@ -113,7 +127,7 @@ def is_always_zero(expr: Expr, trial: Trial) -> bool:
         case Call(function=Function(name="if"), args=(*pairs, otherwise)):
             taken = [pairs[n + 1] for n in range(0, len(pairs), 2) if impossible([pairs[n]], trial) is None]
             return all(is_always_zero(each, trial) for each in (*taken, otherwise))
-        case _:
+        case _:  # of every other expression, its range says it
             return expr.type.lo == expr.type.hi == 0
 
 
@@ -141,7 +155,7 @@ def _by_structure(condition: Expr) -> Outcomes:  # noqa: PLR0911 — one case fo
             return frozenset({False})
         case Call(function=Function(name=name), args=(left, right)) if name in _COMPARED:
             return _compared(name, left, right)
-        case _:
+        case _:  # nothing is known of it, so it may be anything
             return _ANY
 
 
@@ -269,13 +283,15 @@ def _conditions(relation: Relation) -> Iterator[Expr]:
             yield from _conditions(source)
         case Join(kind=kind, left=left, right=right, predicate=predicate):
             yield from _conditions(left)
-            if kind in {JoinKind.INNER, JoinKind.SEMI}:
+            if not kind.keeps_lonely:
                 yield from () if predicate is None else conjuncts(predicate)
                 yield from _conditions(right)
-        case Scan(owner=owner) if owner is not None:
-            yield from _identified(relation)
-        case _:
+        case Scan(owner=owner):
+            yield from () if owner is None else _identified(relation)
+        case Project() | Union() | Distinct() | PerUnit() | Window():
             return
+        case _:
+            raise unforeseen(relation)
 
 
 def _identified(scan: Scan) -> Iterable[Expr]:

@@ -10,16 +10,20 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TypeAlias
 
+from discreet.errors import unforeseen
 from discreet.query.ir.expressions import (
     Call,
     Column,
     Expr,
     Function,
     Literal,
+    Margin,
     Released,
     is_null,
 )
 from discreet.query.ir.relations import (
+    Distinct,
+    Join,
     PerUnit,
     Project,
     Ranking,
@@ -28,6 +32,7 @@ from discreet.query.ir.relations import (
     Summarized,
     Summary,
     Union,
+    Where,
     Window,
     Windowed,
     sources,
@@ -75,8 +80,10 @@ def places_of(expr: Expr, columns: Places, released: Mapping[str, int | None] = 
         case Call(function=Function(name="multiply"), args=args):
             found = [places_of(arg, columns, released) for arg in args]
             return None if None in found else sum(places for places in found if places is not None)
-        case _:
+        case Column() | Literal() | Call() | Margin():
             return 0 if expr.type.kind is Kind.INTEGER else None
+        case _:
+            raise unforeseen(expr)
 
 
 def places_in(relation: Relation) -> Places:
@@ -104,8 +111,10 @@ def places_in(relation: Relation) -> Places:
                 known |= {each.name: _of(each, each.summary, found) for each in summarized}
             case Window(alias=alias, columns=windowed):
                 known = {each.name: _of(each, each.function, found) for each in windowed}
-            case _:
+            case Where() | Join() | Distinct():
                 return
+            case _:
+                raise unforeseen(part)
         found.update({(alias, name): places for name, places in known.items()})
 
     add(relation)

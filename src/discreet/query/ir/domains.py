@@ -302,7 +302,7 @@ def conjuncts(predicate: Expr) -> Iterator[Expr]:
             yield from common
             if all(rest is not None for rest in rests):
                 yield call("or", *(rest for rest in rests if rest is not None)) if common else predicate
-        case _:
+        case _:  # a condition is one of itself
             yield predicate
 
 

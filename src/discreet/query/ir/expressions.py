@@ -16,7 +16,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any, TypeAlias
 
-from discreet.errors import SqlSyntax, TypeMismatch, Unsupported
+from discreet.errors import SqlSyntax, TypeMismatch, Unsupported, unforeseen
 from discreet.privacy import KeyValue
 from discreet.query.ir.ordinals import midnight, ordinal
 from discreet.tables import Kind
@@ -200,20 +200,30 @@ def quoted(name: str) -> str:
 
 def columns_in(expr: Expr) -> Iterator[Column]:
     """The columns an expression reads, in order, with repetitions."""
-    if isinstance(expr, Column):
-        yield expr
-    elif isinstance(expr, Call):
-        for arg in expr.args:
-            yield from columns_in(arg)
+    match expr:
+        case Column():
+            yield expr
+        case Call(args=args):
+            for arg in args:
+                yield from columns_in(arg)
+        case Literal() | Released() | Margin():
+            return
+        case _:
+            raise unforeseen(expr)
 
 
 def margins(expr: Expr) -> Iterator[Margin]:
     """The margins in an expression, from left to right, with repetitions."""
-    if isinstance(expr, Margin):
-        yield expr
-    elif isinstance(expr, Call):
-        for arg in expr.args:
-            yield from margins(arg)
+    match expr:
+        case Margin():
+            yield expr
+        case Call(args=args):
+            for arg in args:
+                yield from margins(arg)
+        case Column() | Literal() | Released():
+            return
+        case _:
+            raise unforeseen(expr)
 
 
 def is_null(expr: Expr) -> bool:
@@ -226,7 +236,7 @@ def uncast(expr: Expr) -> Expr:
     match expr:
         case Call(function=Function(name="real"), args=(arg,)):
             return arg
-        case _:
+        case _:  # there is none
             return expr
 
 
@@ -238,7 +248,7 @@ def nullif_zero(expr: Expr) -> Expr | None:
             args=(Call(function=Function(name="eq"), args=(one, Literal(value=0))), Literal(value=None), other),
         ) if uncast(one) == uncast(other):
             return other
-        case _:
+        case _:  # it is anything else
             return None
 
 
@@ -249,8 +259,10 @@ def released_names(expr: Expr) -> set[str]:
             return {name}
         case Call(args=args):
             return set[str]().union(*map(released_names, args))
-        case _:
+        case Column() | Literal() | Margin():
             return set()
+        case _:
+            raise unforeseen(expr)
 
 
 # ── Constants ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -10,7 +10,6 @@ from discreet.query.ir.expressions import Call, Column, Expr
 from discreet.query.ir.relations import (
     Distinct,
     Join,
-    JoinKind,
     PerUnit,
     Project,
     Relation,
@@ -40,7 +39,7 @@ def equal_columns(predicate: Expr | None) -> list[tuple[Name, Name]]:
             predicate.function.name == "eq" and one.type.kind is other.type.kind
         ):
             return [(name_of(one), name_of(other))]
-        case _:
+        case _:  # it may be true whatever the columns are
             return []
 
 
@@ -51,7 +50,7 @@ def joined_on(join: Join) -> Names:
 
 def makes_pairs(join: Join) -> bool:
     """Whether a join tries pairs of rows; to look up whether a row has a partner makes none."""
-    return join.kind in {JoinKind.INNER, JoinKind.LEFT} or not _is_plain(join.predicate)
+    return join.kind.has_both_sides or not _is_plain(join.predicate)
 
 
 def _is_plain(predicate: Expr | None) -> bool:
@@ -59,7 +58,7 @@ def _is_plain(predicate: Expr | None) -> bool:
     match predicate:
         case Call(args=args) if predicate.function.name == "and":
             return all(map(_is_plain, args))
-        case _:
+        case _:  # anything else isn't one
             return bool(equal_columns(predicate))
 
 
@@ -85,13 +84,13 @@ def is_unique(relation: Relation, names: Names, is_key: Callable[[Scan, Names], 
             return is_unique(source, frozenset(below), is_key)
         case PerUnit(alias=alias, keys=keys):
             return all((alias, name.casefold()) in names for name, _ in keys)
-        case Join(left=left, kind=JoinKind.SEMI | JoinKind.ANTI):
+        case Join(left=left, kind=kind) if not kind.has_both_sides:
             return is_unique(left, names, is_key)
         case Join(left=left, right=right, kind=kind):
             on = joined_on(relation)
             if is_unique(left, names, is_key) and is_unique(right, on, is_key):
                 return True
-            return kind is JoinKind.INNER and is_unique(right, names, is_key) and is_unique(left, on, is_key)
+            return not kind.keeps_lonely and is_unique(right, names, is_key) and is_unique(left, on, is_key)
         case Union() | Distinct():
             return False
         case _:

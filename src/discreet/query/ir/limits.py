@@ -10,7 +10,6 @@ from discreet.privacy import Limits
 from discreet.query.ir.relations import (
     Distinct,
     Join,
-    JoinKind,
     PerUnit,
     Project,
     Relation,
@@ -50,7 +49,7 @@ def _limits_of(relation: Relation, known: dict[int, Limits], undeclared: Limits 
                 found = Limits(rows=1)
             case Union(parts=parts):
                 found = _together([_limits_of(part, known, undeclared) for part in parts], sum)
-            case Join(left=left, kind=JoinKind.SEMI | JoinKind.ANTI):
+            case Join(left=left, kind=kind) if not kind.has_both_sides:
                 found = _limits_of(left, known, undeclared)
             case Join(left=left, right=right):
                 private = [side for side in (left, right) if owner_of(side) is not None]
@@ -102,7 +101,7 @@ def has_one_row(relation: Relation) -> bool:
             return has_one_row(source)
         case Distinct(source=source):
             return has_one_row(source)
-        case Join(left=left, kind=JoinKind.SEMI | JoinKind.ANTI):
+        case Join(left=left, kind=kind) if not kind.has_both_sides:
             return has_one_row(left)
         case Join(left=left, right=right):
             return has_one_row(left) and has_one_row(right) and None not in {owner_of(left), owner_of(right)}

@@ -85,6 +85,28 @@ class JoinKind(StrEnum):
     ANTI = "anti"
     """Rows of the left side that have none."""
 
+    @property
+    def has_both_sides(self) -> bool:
+        """Whether rows have columns of both sides; else the right one only decides which rows of the left remain."""
+        match self:
+            case JoinKind.INNER | JoinKind.LEFT:
+                return True
+            case JoinKind.SEMI | JoinKind.ANTI:
+                return False
+            case _:
+                raise unforeseen(self)
+
+    @property
+    def keeps_lonely(self) -> bool:
+        """Whether rows of the left side that have no partner are among the result."""
+        match self:
+            case JoinKind.LEFT | JoinKind.ANTI:
+                return True
+            case JoinKind.INNER | JoinKind.SEMI:
+                return False
+            case _:
+                raise unforeseen(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Join:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from discreet.errors import unforeseen
 from discreet.query import ir
 from discreet.query.aggregates import AVG, COUNT, SUM
 from discreet.query.ir import (
@@ -84,8 +85,10 @@ def _changed(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr | None]) -> ir.E
             return replace(expr, args=tuple(_changed(arg, change) for arg in args))
         case ir.Margin(of=of):
             return replace(expr, of=_changed(of, change))
-        case _:
+        case ir.Column() | ir.Literal() | ir.Released():
             return expr
+        case _:
+            raise unforeseen(expr)
 
 
 def _names(expr: ir.Expr) -> set[str]:
@@ -144,7 +147,7 @@ def _indicator(one: ir.Expr | None, all_: ir.Expr | None) -> ir.Expr | None:
             not value.type.nullable
         ):
             arms = condition, literal(1), literal(0)
-        case _:
+        case _:  # which rows have a value is all that counts
             arms = call("is_null", one), literal(0), literal(1)
     return call("if", *arms) if all_ is None else call("if", call("is_null", all_), literal(None), *arms)
 
@@ -156,7 +159,7 @@ def _present(expr: ir.Expr) -> set[str]:
             return {str(each) for each in ir.conjuncts(condition)} | _present(value)
         case ir.Call(function=ir.Function(name="if"), args=(ir.Call() as condition, ir.Literal(value=None), value)):
             return {str(call("not", condition))} | _present(value)
-        case _:
+        case _:  # of its parts nothing is known
             return {f"present {expr}"} if expr.type.nullable else set()
 
 
@@ -200,7 +203,7 @@ def _product(expr: ir.Expr, *, is_divisor: bool = False) -> _Product | None:
             second = _product(other, is_divisor=is_divisor or name == "divide")
             second = second.inverse if second is not None and name == "divide" else second
             return None if first is None or second is None else first.times(second)
-        case _:
+        case _:  # no product
             return None
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from discreet.errors import unforeseen
 from discreet.privacy import Bounds
 from discreet.query import ir
 from discreet.query.estimates import Noise, can_be_summed
@@ -190,8 +191,10 @@ def _made(relation: ir.Relation) -> Iterator[tuple[tuple[str, str], list[ir.Expr
             pairs = [(alias, each.name, [each.argument]) for each in windowed if each.argument is not None]
         case ir.Union(alias=alias, parts=parts, columns=held):
             pairs = [(alias, name, [part.columns[place][1] for part in parts]) for place, (name, _) in enumerate(held)]
-        case _:
+        case ir.Scan() | ir.Where() | ir.Join() | ir.Distinct():
             pass
+        case _:
+            raise unforeseen(relation)
     yield from (((alias, name.casefold()), exprs) for alias, name, exprs in pairs)
     for below in ir.sources(relation):
         yield from _made(below)

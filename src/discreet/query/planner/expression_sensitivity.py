@@ -152,7 +152,7 @@ def _slope(expr: ir.Call, each: Sequence[Fraction | None]) -> Fraction | None:
         case "divide" if isinstance(expr.args[1], ir.Literal):
             divisor = _greatest(expr.args[1])
             return None if each[0] is None or not divisor else each[0] / divisor
-        case _:
+        case _:  # nothing bounds how far it moves
             return None
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from discreet.errors import DeltaRequired, Hint, TooManyGroups
+from discreet.errors import DeltaRequired, Hint, TooManyGroups, unforeseen
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.ir import MOST_VALUES, column_type, public_values
@@ -157,16 +157,18 @@ class _Passing:
                 return self.rows(source)
             case ir.Join():
                 return self._joined(relation)
-            case _:
+            case ir.Union() | ir.PerUnit():
                 return None
+            case _:
+                raise unforeseen(relation)
 
     def _joined(self, join: ir.Join) -> _Rows | None:
         """Those that come through a join."""
-        left, is_sure = self.rows(join.left), join.kind in {ir.JoinKind.INNER, ir.JoinKind.SEMI}
+        left, is_sure = self.rows(join.left), not join.kind.keeps_lonely
         if left is not None:
             return self._filtered(left, join.predicate) if is_sure else left
         right = self._filtered(self.rows(join.right), join.predicate)
-        if right is None or join.kind in {ir.JoinKind.SEMI, ir.JoinKind.ANTI}:
+        if right is None or not join.kind.has_both_sides:
             return None
         if not is_sure and _computes(join.right):
             return None  # what is computed there is NULL where there is no partner, whatever it makes of NULL itself
@@ -214,5 +216,7 @@ def _resolved(expr: ir.Expr, beneath: _Beneath) -> ir.Expr:
             return _resolved(beneath[table, name], beneath)
         case ir.Call(args=args):
             return replace(expr, args=tuple(_resolved(arg, beneath) for arg in args))
-        case _:
+        case ir.Column() | ir.Literal() | ir.Released() | ir.Margin():
             return expr
+        case _:
+            raise unforeseen(expr)

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import ceil, prod
 
-from discreet.mechanisms import Gaussian, Quantile
+from discreet.errors import unforeseen
+from discreet.mechanisms import Gaussian, Laplace, Mode, Quantile
 from discreet.privacy import Loss
 from discreet.query import ir
 from discreet.query.estimates import Noise, Selection
@@ -201,15 +202,16 @@ def _limits(draft: Draft) -> str:
 
 def measure_in_words(noise: Noise) -> str:
     """A measure with what one unit does to it and the noise it gets."""
-    moved = float(noise.step * noise.sensitivity.l1)
     mechanism = noise.mechanism
-    if isinstance(mechanism, Gaussian):
-        moved = float(noise.step) * float(noise.sensitivity.l2_squared) ** 0.5
-        kind, width = "Gaussian, sigma", float(noise.step * mechanism.sigma)
-        norm = "ℓ2"
-    else:
-        kind, width = "Laplace, scale", float(noise.step * mechanism.scale)
-        norm = "ℓ1"
+    match mechanism:
+        case Gaussian(sigma=sigma):
+            moved, norm = float(noise.step) * float(noise.sensitivity.l2_squared) ** 0.5, "ℓ2"
+            kind, width = "Gaussian, sigma", float(noise.step * sigma)
+        case Laplace(scale=scale):
+            moved, norm = float(noise.step * noise.sensitivity.l1), "ℓ1"
+            kind, width = "Laplace, scale", float(noise.step * scale)
+        case _:
+            raise unforeseen(mechanism)
     name, many = _measure(noise.measure), "" if noise.number == 1 else f"the sum of {noise.number:,} noises: "
     return f"{name}: one unit moves it by at most {moved:,.6g} ({norm}); {many}{kind} {width:,.6g}; {mechanism.loss}"
 
@@ -232,8 +234,12 @@ def _measure(measure: ir.Measure | ir.Vector) -> str:
             return _sum(measure)
         case ir.DistinctValues(value=value):
             return f"number of different values of {expression_in_words(value)}"
-        case _:
+        case ir.Units():
             return "number of units"
+        case ir.Histogram():
+            raise AssertionError("histograms are chosen from, and have no noise")
+        case _:
+            raise unforeseen(measure)
 
 
 def _names_in(expr: ir.Expr) -> str:
@@ -258,10 +264,16 @@ def _choice(selection: Selection, value: str) -> str:
     """A choice in words."""
     pick, size, loss = selection.pick, selection.measure.size, selection.mechanism.loss
     off = f"{selection.reach(CONFIDENCE):,.4g}"
-    if not isinstance(selection.mechanism, Quantile):
-        what = f"most frequent {value}" if pick.most == 1 else f"{pick.most} most frequent {value}"
-        return f"{what}, of {size:,} public values: at most {off} rows rarer than the most frequent, at 95 %; {loss}"
-    inside = float(selection.step * selection.mechanism.inset)
+    match selection.mechanism:
+        case Mode():
+            what = f"most frequent {value}" if pick.most == 1 else f"{pick.most} most frequent {value}"
+            return (
+                f"{what}, of {size:,} public values: at most {off} rows rarer than the most frequent, at 95 %; {loss}"
+            )
+        case Quantile(inset=inset):
+            inside = float(selection.step * inset)
+        case _:
+            raise unforeseen(selection.mechanism)
     what = f"quantile {float(pick.fraction or 0):.6g} of {value}"
     if inside:
         what = (
@@ -294,6 +306,8 @@ def expression_in_words(expr: ir.Expr) -> str:
             return f"{side.upper()}({expression_in_words(of)})"
         case ir.Call(function=function, args=args):
             return _call(function.name, args)
+        case _:
+            raise unforeseen(expr)
 
 
 def _call(name: str, args: Sequence[ir.Expr]) -> str:  # noqa: PLR0911 — one case for each way of writing
@@ -313,7 +327,7 @@ def _call(name: str, args: Sequence[ir.Expr]) -> str:  # noqa: PLR0911 — one c
             return f"{_part(args[0])} IN ({', '.join(map(expression_in_words, args[1:]))})"
         case "if":
             return _case(args)
-        case _:
+        case _:  # SQL has it as a function
             return f"{name.upper()}({', '.join(map(expression_in_words, args))})"
 
 

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from fractions import Fraction
 from math import prod
 
+from discreet.errors import unforeseen
 from discreet.printable import is_as_shown
 from discreet.query import ir
 from discreet.query.ir import (
@@ -93,12 +94,14 @@ def _conditions(question: ir.Question) -> Iterator[ir.Expr]:
     """All expressions over rows."""
     for relation in ir.nodes(question.source):
         match relation:
-            case ir.Where(predicate=predicate) | ir.Join(predicate=predicate) if predicate is not None:
-                yield predicate
+            case ir.Where(predicate=predicate) | ir.Join(predicate=predicate):
+                yield from () if predicate is None else (predicate,)
             case ir.Project(columns=columns) | ir.PerUnit(keys=columns):
                 yield from (expr for _, expr in columns)
-            case _:
+            case ir.Scan() | ir.Union() | ir.Distinct() | ir.Window():
                 pass
+            case _:
+                raise unforeseen(relation)
     yield from (key for _, key in question.keys)
     for one in question.aggregates:
         yield from (each for each in (one.argument, one.other) if each is not None)
@@ -113,8 +116,10 @@ def _as_declared(expr: ir.Expr, declared: Mapping[tuple[str, str], ir.Type]) -> 
             return replace(expr, type=replace(found, nullable=True, hidden=False) if optional else found)
         case ir.Call(args=args):
             return replace(expr, args=tuple(_as_declared(arg, declared) for arg in args))
-        case _:
+        case ir.Column() | ir.Literal() | ir.Released() | ir.Margin():
             return expr
+        case _:
+            raise unforeseen(expr)
 
 
 def _sentences(expr: ir.Expr, trial: Trial) -> Iterator[str]:
@@ -132,7 +137,7 @@ def _sentences(expr: ir.Expr, trial: Trial) -> Iterator[str]:
             found = impossible([expr], trial)
             if found is not None and len(found) > 1:
                 yield f"{' AND '.join(map(_shown, found))} holds for no row"
-        case _:
+        case _:  # nothing is sure to be a slip
             pass
     for part in expr.args if isinstance(expr, ir.Call) else ():
         yield from _sentences(part, trial)
@@ -175,8 +180,10 @@ def _end(end: Fraction, kind: Kind) -> str:
             return str(ir.day_of(int(end)))
         case Kind.TIMESTAMP:
             return str(ir.moment_of(int(end)))
-        case _:
+        case Kind.INTEGER | Kind.REAL | Kind.BOOLEAN | Kind.TEXT:
             return f"{float(end):.15g}"
+        case _:
+            raise unforeseen(kind)
 
 
 def _meant(value: ir.Expr, constant: ir.Expr) -> str:

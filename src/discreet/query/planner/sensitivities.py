@@ -44,6 +44,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import prod
 
+from discreet.errors import unforeseen
 from discreet.mechanisms import Contribution
 from discreet.privacy import (
     ADD_REMOVE,
@@ -80,14 +81,20 @@ def measure_sensitivity(
     A measure that can't move is given sensitivity 1 all the same: noise is never left out.
     """
     weight = _weight(measure, limits)
-    if isinstance(measure, ir.Vector):
-        kept = 1 if limits.rows is not None else min(limits.groups or groups, groups)
-        return _of_vector(weight * measure.most, kept, groups * len(measure.values), adjacency)
-    lo, hi = (measure.lo, measure.hi) if isinstance(measure, ir.Sum) else (0, 1)
+    match measure:
+        case ir.Vector(values=values, most=most):
+            kept = 1 if limits.rows is not None else min(limits.groups or groups, groups)
+            return _of_vector(weight * most, kept, groups * len(values), adjacency)
+        case ir.Sum(lo=lo, hi=hi):
+            pass
+        case ir.Units() | ir.DistinctValues() | ir.Histogram():
+            lo, hi = 0, 1
+        case _:
+            raise unforeseen(measure)
     low, high = weight * min(lo, 0), weight * max(hi, 0)
     largest, width = max(-low, high, 1), max(high - low, 1)
     if groups == 1:
-        return Sensitivity.scalar(largest if adjacency is ADD_REMOVE else width)
+        return Sensitivity.scalar(_under(adjacency, add_remove=largest, substitution=width))
     if limits.rows is not None and not isinstance(measure, ir.Units):
         return _by_rows(largest, width, groups, adjacency)
     if limits.groups is None:
@@ -113,22 +120,35 @@ def _weight(measure: ir.Measure | ir.Vector, limits: Limits) -> int:
     return weight
 
 
+def _under(adjacency: Adjacency, *, add_remove: int, substitution: int) -> int:
+    """Whichever of two numbers holds under an adjacency."""
+    match adjacency:
+        case Adjacency.ADD_REMOVE:
+            return add_remove
+        case Adjacency.SUBSTITUTION:
+            return substitution
+        case _:
+            raise unforeseen(adjacency)
+
+
 def _by_rows(largest: int, width: int, groups: int, adjacency: Adjacency) -> Sensitivity:
     """The norms under a limit on rows over all groups."""
+    linf = _under(adjacency, add_remove=largest, substitution=width)
     if adjacency is ADD_REMOVE:
-        return Sensitivity(l0=groups, linf=largest, l1=largest, l2_squared=Fraction(largest**2))
-    return Sensitivity(l0=groups, linf=width, l1=2 * largest, l2_squared=Fraction(max(width**2, 2 * largest**2)))
+        return Sensitivity(l0=groups, linf=linf, l1=largest, l2_squared=Fraction(largest**2))
+    return Sensitivity(l0=groups, linf=linf, l1=2 * largest, l2_squared=Fraction(max(width**2, 2 * largest**2)))
 
 
 def _by_groups(largest: int, width: int, kept: int, groups: int, adjacency: Adjacency) -> Sensitivity:
     """The norms under a limit on groups and on rows in each."""
+    linf = _under(adjacency, add_remove=largest, substitution=width)
     if adjacency is ADD_REMOVE:
-        return Sensitivity(l0=kept, linf=largest, l1=kept * largest, l2_squared=Fraction(kept * largest**2))
+        return Sensitivity(l0=kept, linf=linf, l1=kept * largest, l2_squared=Fraction(kept * largest**2))
     shared = max(0, 2 * kept - groups)
     apart = kept - shared
     return Sensitivity(
         l0=min(2 * kept, groups),
-        linf=width,
+        linf=linf,
         l1=shared * width + 2 * apart * largest,
         l2_squared=Fraction(max(kept * width**2, shared * width**2 + 2 * apart * largest**2)),
     )
@@ -136,8 +156,7 @@ def _by_groups(largest: int, width: int, kept: int, groups: int, adjacency: Adja
 
 def _of_vector(each: int, kept: int, numbers: int, adjacency: Adjacency) -> Sensitivity:
     """The norms of a vector, of which a unit's part has at most so many steps in so many groups."""
-    both = 1 if adjacency is ADD_REMOVE else 2
-    total = both * kept * each
+    total = _under(adjacency, add_remove=1, substitution=2) * kept * each
     return Sensitivity(l0=numbers, linf=each, l1=total, l2_squared=Fraction(total * each))
 
 

@@ -351,9 +351,9 @@ class _Walk:
         took = pairs * each + sum(side.rows * (COSTS.grouped + COSTS.byte * side.width) for side in private)
         size = sum(side.size + side.rows * side.width for side in private) + condition.held * min(pairs, _VECTOR)
         below = left.nanoseconds + right.nanoseconds
-        if join.kind in {ir.JoinKind.SEMI, ir.JoinKind.ANTI}:
+        if not join.kind.has_both_sides:
             return _Rows(left.rows, left.texts, left.columns, below + took, size)
-        made = pairs + (left.rows if join.kind is ir.JoinKind.LEFT else 0)
+        made = pairs + (left.rows if join.kind.keeps_lonely else 0)
         return _Rows(made, both.texts, both.columns, below + took, size)
 
     def _pairs(self, join: ir.Join, left: _Rows, right: _Rows) -> float:

@@ -9,7 +9,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-from discreet.errors import TypeMismatch, Unsupported
+from discreet.errors import TypeMismatch, Unsupported, unforeseen
 from discreet.query import ir
 from discreet.query.ir import MOST_DIGITS, call, cast, is_null, literal, moment, within
 from discreet.query.sql.arithmetic_syntax import to_whole, to_whole_towards_zero
@@ -60,6 +60,8 @@ def casted(node: exp.Expression, bind: Bind) -> ir.Expr:
             return cast(_dated(value, kind, meaning), kind)
         case Kind.BOOLEAN:
             return cast(value, kind)
+        case _:
+            raise unforeseen(kind)
 
 
 def _dated(value: ir.Expr, kind: Kind, meaning: DialectSemantics) -> ir.Expr:

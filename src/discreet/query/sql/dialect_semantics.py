@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from discreet.errors import Hint, Unsupported
+from discreet.errors import Hint, Unsupported, unforeseen
 from discreet.query import ir
 from discreet.query.aggregates import AVG
 from discreet.query.ir import listed
@@ -364,8 +364,10 @@ def _groups(relation: ir.Relation) -> list[ir.Expr]:
             return [*partition, *(sorting.expr for each in columns for sorting in each.order)]
         case ir.Distinct(source=ir.Project(columns=columns)):
             return [expr for _, expr in columns]
-        case _:
+        case ir.Scan() | ir.Where() | ir.Project() | ir.Join() | ir.Union() | ir.Distinct():
             return []
+        case _:
+            raise unforeseen(relation)
 
 
 def _expressions(relation: ir.Relation) -> list[ir.Expr]:
@@ -379,8 +381,10 @@ def _expressions(relation: ir.Relation) -> list[ir.Expr]:
             return [expr for _, expr in columns]
         case ir.PerUnit(columns=columns) | ir.Window(columns=columns):
             return [each.argument for each in columns if each.argument is not None]
-        case _:
+        case ir.Scan() | ir.Union() | ir.Distinct():
             return []
+        case _:
+            raise unforeseen(relation)
 
 
 def _calls(expr: ir.Expr) -> Iterator[ir.Call]:

@@ -106,7 +106,7 @@ def _parts(node: exp.Expression) -> Iterable[exp.Expression]:
             return [node.this]
         case "Rollup" | "Cube" | "GroupingSets":
             raise Unsupported("grouping sets can't be nested", hint="write the sets out")
-        case _:
+        case _:  # a key by itself, which may yet be refused
             return [node]
 
 

@@ -106,7 +106,7 @@ def one_sided(  # noqa: PLR0913 — a join has this many parts
         _note_unique(left, right, conditions, facts)
     predicate = conjunction(conditions)
     relation = ir.Join(left.relation, right.relation, kind, predicate)
-    if kind is not ir.JoinKind.LEFT:
+    if not kind.has_both_sides:
         return Rows(relation, left.items)
     return Rows(relation, (*left.items, *(_optional(item, facts) for item in right.items)))
 
@@ -131,7 +131,7 @@ def _equal_pair(condition: ir.Expr) -> set[ir.Column] | None:
     match condition:
         case ir.Call(function=ir.Function(name="eq"), args=(ir.Column() as a, ir.Column() as b)):
             return {a, b}
-        case _:
+        case _:  # it says something else
             return None
 
 

@@ -178,8 +178,10 @@ class _Clause:
                 )
             case "group_selection_strategy":
                 return self._strategy()
-            case _:
+            case "privacy_unit_column":
                 return self._path()
+            case _:
+                raise AssertionError(f"no option is called {name}")
 
     def _number(self, name: str, expected: str, is_right: _Test) -> Fraction:
         """A number, exactly as it is written."""

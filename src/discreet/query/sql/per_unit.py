@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
-from discreet.errors import TypeMismatch, UnboundedColumn, UnknownColumn, Unsupported
+from discreet.errors import TypeMismatch, UnboundedColumn, UnknownColumn, Unsupported, unforeseen
 from discreet.privacy import Unit
 from discreet.query import ir
 from discreet.query.ir import is_null, outward
@@ -49,8 +49,6 @@ _RANKINGS = {
     "FirstValue": ir.Ranking.FIRST_VALUE,
     "LastValue": ir.Ranking.LAST_VALUE,
 }
-
-_PLACES = {ir.Ranking.ROW_NUMBER, ir.Ranking.RANK, ir.Ranking.DENSE_RANK}
 
 MOST_OFFSET = 1_000
 """How far LAG and LEAD go."""
@@ -108,12 +106,18 @@ def summary_of(node: exp.Expression, bind: RowBinder) -> ir.Summarized:
     if of is None:
         raise TypeMismatch(f"{str(summary).upper()} takes an argument")
     argument = bind(of)
-    if summary in {ir.Summary.ANY, ir.Summary.ALL}:
-        argument = as_condition("this", node, argument)
-        return _summarized(summary, argument, ir.Type(Kind.BOOLEAN, nullable=argument.type.nullable))
-    if summary in {ir.Summary.MIN, ir.Summary.MAX}:
-        return _summarized(summary, argument, argument.type)
-    return _added(summary, argument)
+    match summary:
+        case ir.Summary.ANY | ir.Summary.ALL:
+            argument = as_condition("this", node, argument)
+            return _summarized(summary, argument, ir.Type(Kind.BOOLEAN, nullable=argument.type.nullable))
+        case ir.Summary.MIN | ir.Summary.MAX:
+            return _summarized(summary, argument, argument.type)
+        case ir.Summary.SUM | ir.Summary.AVG | ir.Summary.MEDIAN:
+            return _added(summary, argument)
+        case ir.Summary.COUNT_DISTINCT:
+            raise AssertionError("COUNT(DISTINCT …) is how it is asked for")
+        case _:
+            raise unforeseen(summary)
 
 
 def _count(of: exp.Expression | None, bind: RowBinder) -> ir.Summarized:
@@ -271,13 +275,19 @@ class WindowBinder(RowBinder):
             raise refusal(node)
         if not order:
             raise Unsupported(f"{str(ranking).upper()} needs an order", hint="OVER (PARTITION BY … ORDER BY …)")
-        if ranking in _PLACES:
-            place = ir.Type(Kind.INTEGER, Fraction(1), None, nullable=False)
-            return ir.Windowed(name="", function=ranking, argument=None, offset=0, order=order, type=place)
+        match ranking:
+            case ir.Ranking.ROW_NUMBER | ir.Ranking.RANK | ir.Ranking.DENSE_RANK:
+                place = ir.Type(Kind.INTEGER, Fraction(1), None, nullable=False)
+                return ir.Windowed(name="", function=ranking, argument=None, offset=0, order=order, type=place)
+            case ir.Ranking.LAG | ir.Ranking.LEAD:
+                shifts = True
+            case ir.Ranking.FIRST_VALUE | ir.Ranking.LAST_VALUE:
+                shifts = False
+            case _:
+                raise unforeseen(ranking)
         if node.args.get("default"):
             raise Unsupported("LAG and LEAD take no default here", hint="COALESCE(LAG(…) OVER (…), …)")
         argument = self(node.this)
-        shifts = ranking in {ir.Ranking.LAG, ir.Ranking.LEAD}
         offset = self._offset(node.args.get("offset")) if shifts else 0
         nullable = shifts or argument.type.nullable
         type_ = replace(argument.type, nullable=nullable, hidden=argument.type.hidden and not shifts)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
+from discreet.errors import unforeseen
 from discreet.query import ir
 
 _Names: TypeAlias = set[tuple[str, str]]
@@ -45,8 +46,10 @@ def _collect(relation: ir.Relation, needed: _Names) -> None:
                     needed.update((part.alias, part.columns[number][0]) for part in parts)
         case ir.Distinct(source=ir.Project(alias=alias) | ir.Union(alias=alias)):
             needed.update((alias, name) for name, *_ in relation.source.columns)
-        case _:
+        case ir.Scan() | ir.Where() | ir.Project() | ir.Join() | ir.PerUnit() | ir.Window():
             pass
+        case _:
+            raise unforeseen(relation)
     for below in ir.sources(relation):
         _collect(below, needed)
 
@@ -67,8 +70,10 @@ def _used(relation: ir.Relation, needed: _Names) -> Iterator[ir.Expr | None]:
                 if (alias, each.name) in needed:
                     yield each.argument
                     yield from (term.expr for term in each.order)
-        case _:
+        case ir.Scan() | ir.Union() | ir.Distinct():
             pass
+        case _:
+            raise unforeseen(relation)
 
 
 def _rebuilt(relation: ir.Relation, needed: _Names) -> ir.Relation:  # noqa: PLR0911 — one case for each kind of relation
@@ -94,3 +99,5 @@ def _rebuilt(relation: ir.Relation, needed: _Names) -> ir.Relation:  # noqa: PLR
             return replace(relation, source=below, columns=wanted) if wanted else below
         case ir.Where(source=source) | ir.Distinct(source=source):
             return replace(relation, source=_rebuilt(source, needed))  # type: ignore[arg-type]  # of the kind it was
+        case _:
+            raise unforeseen(relation)

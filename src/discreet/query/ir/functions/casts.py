@@ -17,7 +17,7 @@ from math import isfinite
 from struct import pack, unpack
 from typing import Any
 
-from discreet.errors import TypeMismatch
+from discreet.errors import TypeMismatch, unforeseen
 from discreet.query.ir.expressions import Expr, Function, Type, Value, moment
 from discreet.query.ir.ordinals import midnight
 from discreet.query.ir.ranges import INT64, UNKNOWN, Interval, outward, within
@@ -108,7 +108,7 @@ def _span(source: Type, kind: Kind) -> Interval:
             return None if lo is None else Fraction(lo // _DAY), None if hi is None else Fraction(hi // _DAY)
         case Kind.DATE, Kind.TIMESTAMP:
             return None if lo is None else lo * _DAY, None if hi is None else hi * _DAY
-        case _:
+        case _:  # no end is known
             return UNKNOWN
 
 
@@ -258,8 +258,12 @@ def _agrees(kind: Kind) -> Callable[..., bool]:
                 return _DECIMAL.fullmatch(value) is not None
             case Kind.BOOLEAN:
                 return value in _TRUTHS
-            case _:
+            case Kind.DATE | Kind.TIMESTAMP:
                 return moment(value, kind) is not None
+            case Kind.TEXT:
+                return True
+            case _:
+                raise unforeseen(kind)
 
     return agrees
 

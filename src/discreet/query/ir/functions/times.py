@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
-from discreet.errors import TypeMismatch
+from discreet.errors import TypeMismatch, unforeseen
 from discreet.query.ir.expressions import Expr, Function, Type, is_null
 from discreet.query.ir.functions.application import (
     Args,
@@ -33,6 +33,9 @@ MOST_PERIODS = 10_000
 """A longer list of periods isn't taken for a list of keys."""
 
 _FIRST, _LAST = (ordinal(day) for day in (date.min, date.max))
+_Unit: TypeAlias = Literal["year", "quarter", "month", "week", "day"]
+"""Periods that begin on a date."""
+
 _DAY = 24 * 60 * 60 * 10**6
 
 
@@ -84,7 +87,7 @@ def _quarter(moment: date) -> int:
     return (moment.month + 2) // 3
 
 
-def _number(unit: str, day: date) -> int:
+def _number(unit: _Unit, day: date) -> int:
     """Periods counted through: which one a day lies in. 0001-01-01 is a Monday, so weeks count from there."""
     match unit:
         case "year":
@@ -95,11 +98,13 @@ def _number(unit: str, day: date) -> int:
             return day.year * 12 + day.month - 1
         case "week":
             return (day.toordinal() - 1) // 7
-        case _:
+        case "day":
             return day.toordinal()
+        case _:
+            raise unforeseen(unit)
 
 
-def _start(unit: str, number: int) -> date:
+def _start(unit: _Unit, number: int) -> date:
     """The first day of the period with this number."""
     match unit:
         case "year":
@@ -110,11 +115,13 @@ def _start(unit: str, number: int) -> date:
             return date(number // 12, number % 12 + 1, 1)
         case "week":
             return date.fromordinal(number * 7 + 1)
-        case _:
+        case "day":
             return date.fromordinal(number)
+        case _:
+            raise unforeseen(unit)
 
 
-def _truncation(unit: str) -> Function:
+def _truncation(unit: _Unit) -> Function:
     """The first day of the period: a date."""
     name = f"trunc_{unit}"
 
@@ -198,7 +205,7 @@ TIMES = (
     _part("hour", 0, 23, lambda moment: moment.hour, lambda value: value.hour()),
     _part("minute", 0, 59, lambda moment: moment.minute, lambda value: value.minute()),
     _part("second", 0, 59, lambda moment: moment.second, lambda value: value.second()),
-    *map(_truncation, ("year", "quarter", "month", "week", "day")),
+    *map(_truncation, get_args(_Unit)),
     *map(_clock_truncation, ("hour", "minute", "second")),
     Function(
         "days_between",
