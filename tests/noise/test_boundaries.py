@@ -15,15 +15,10 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
-from discreet.noise import laplace_sampler
+from discreet.noise import laplace
 from discreet.noise.bernoulli import draw_bernoulli_exp
-from discreet.noise.laplace_sampler import (
-    FlooredExponential,
-    draw_geometric,
-    floored_exponential,
-    geometric_law,
-    no_shift,
-)
+from discreet.noise.floored_exponential import FlooredExponential, floored_exponential, no_shift
+from discreet.noise.geometric import draw_geometric, geometric_law
 from support.tapes import Tape, TapeRanOut, words_of
 
 WIDTH = 63
@@ -66,7 +61,7 @@ def one_laplace(scale: Fraction, sign: int, number: int, bits: int) -> int:
     rest = bits - (WIDTH - 1)
     first = (number >> rest) << 1 | sign
     tape = Tape([first, *words_of(number & (2**rest - 1), bits=rest, width=WIDTH)], width=WIDTH)
-    return int(laplace_sampler.draw_laplace(laplace_sampler.laplace_law(scale), object, 1, tape)[0])
+    return int(laplace.draw_laplace(laplace.laplace_law(scale), object, 1, tape)[0])
 
 
 def one_geometric(scale: Fraction, number: int, bits: int) -> int:
@@ -103,7 +98,7 @@ def test_geometric_steps(scale: Fraction, far: int) -> None:
 
 def laws(scale: Fraction) -> tuple[FlooredExponential, FlooredExponential]:
     """The magnitudes of the geometric and of the discrete Laplace."""
-    return floored_exponential(scale, no_shift), floored_exponential(scale, partial(laplace_sampler.centre, scale))
+    return floored_exponential(scale, no_shift), floored_exponential(scale, partial(laplace.centre, scale))
 
 
 @pytest.mark.parametrize("scale", SPLIT_SCALES, ids=str)

@@ -16,15 +16,10 @@ import numpy as np
 import pytest
 
 from discreet.entropy import Words
-from discreet.noise import gaussian_sampler, laplace_sampler
+from discreet.noise import gaussian, laplace
 from discreet.noise.bernoulli import draw_bernoulli, draw_bernoulli_exp
-from discreet.noise.laplace_sampler import (
-    FlooredExponential,
-    draw_geometric,
-    floored_exponential,
-    geometric_law,
-    no_shift,
-)
+from discreet.noise.floored_exponential import FlooredExponential, floored_exponential, no_shift
+from discreet.noise.geometric import draw_geometric, geometric_law
 from support.distributions import Pmf, bounds, exp, gaussian_pmf, geometric_pmf, laplace_pmf
 from support.tapes import outcomes
 
@@ -40,21 +35,21 @@ def one_geometric(law: FlooredExponential) -> Sampler:
 
 def one_laplace(law: FlooredExponential) -> Sampler:
     """A single discrete Laplace draw."""
-    return lambda source: int(laplace_sampler.draw_laplace(law, np.int64, 1, source)[0])
+    return lambda source: int(laplace.draw_laplace(law, np.int64, 1, source)[0])
 
 
 def one_gaussian(sigma: Fraction) -> Sampler:
     """A single discrete Gaussian draw."""
-    law = gaussian_sampler.prepared(sigma)
+    law = gaussian.prepared(sigma)
     return lambda source: int(law.draw(np.int64, 1, source)[0])
 
 
 def one_trial(sigma: Fraction) -> Callable[[Words], int | None]:
     """A single proposal of the discrete Gaussian: the value, or None if it is rejected."""
-    law = gaussian_sampler.prepared(sigma)
+    law = gaussian.prepared(sigma)
 
     def trial(source: Words) -> int | None:
-        proposed = laplace_sampler.draw_laplace(law.proposal, np.int64, 1, source)
+        proposed = laplace.draw_laplace(law.proposal, np.int64, 1, source)
         return int(proposed[0]) if law.accept(proposed, source)[0] else None
 
     return trial
@@ -85,7 +80,7 @@ def test_geometric_has_its_pmf(scale: Fraction, width: int) -> None:
 @pytest.mark.parametrize("width", [3, 6])
 def test_laplace_has_its_pmf(scale: Fraction, width: int) -> None:
     """Discrete Laplace: all tapes of 24 bits agree with (1 − q)/(1 + q)·q^|n| to 15 bits or more."""
-    decided, undecided = outcomes(one_laplace(laplace_sampler.laplace_law(scale)), width=width, depth=24 // width)
+    decided, undecided = outcomes(one_laplace(laplace.laplace_law(scale)), width=width, depth=24 // width)
     assert undecided < Fraction(1, 2**15)
     assert sum(decided.values()) + undecided == 1
     assert brackets(decided, undecided, laplace_pmf(scale))
@@ -96,7 +91,7 @@ def test_laplace_has_its_pmf(scale: Fraction, width: int) -> None:
 @pytest.mark.parametrize("scale", SCALES, ids=str)
 def test_laplace_is_exactly_symmetric(scale: Fraction) -> None:
     """Values n and −n are decided by tapes of exactly the same total probability."""
-    decided, _ = outcomes(one_laplace(laplace_sampler.laplace_law(scale)), width=4, depth=5)
+    decided, _ = outcomes(one_laplace(laplace.laplace_law(scale)), width=4, depth=5)
     assert all(decided[n] == decided[-n] for n in decided)
 
 
@@ -108,7 +103,7 @@ def test_split_draws_have_the_same_pmf(scale: Fraction, span: int) -> None:
     assert undecided < Fraction(1, 2**6)
     assert brackets(decided, undecided, geometric_pmf(scale))
     assert not brackets(decided, undecided, geometric_pmf(scale * Fraction(103, 100)))
-    two = floored_exponential(scale, partial(laplace_sampler.centre, scale), span=span)
+    two = floored_exponential(scale, partial(laplace.centre, scale), span=span)
     decided, undecided = outcomes(one_laplace(two), width=3, depth=5)
     assert undecided < Fraction(1, 2**5)
     assert brackets(decided, undecided, laplace_pmf(scale))
@@ -172,15 +167,15 @@ def test_bernoulli_has_its_probability(p: Fraction) -> None:
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(7, 2)], ids=str)
 def test_the_doubtful_path_decides_the_same(scale: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     """With infinite margins every draw is settled in balls, and each tape still decides exactly what it did."""
-    split = floored_exponential(scale * 8, partial(laplace_sampler.centre, scale * 8), span=2)
+    split = floored_exponential(scale * 8, partial(laplace.centre, scale * 8), span=2)
     samplers: list[tuple[Callable[[Words], Any], int, int]] = [
         (one_geometric(geometric_law(scale)), 4, 4),
-        (one_laplace(laplace_sampler.laplace_law(scale)), 4, 4),
+        (one_laplace(laplace.laplace_law(scale)), 4, 4),
         (one_laplace(split), 4, 3),
         (one_trial(scale), 3, 4),
     ]
     floats = [outcomes(sampler, width=width, depth=depth) for sampler, width, depth in samplers]
-    monkeypatch.setattr(laplace_sampler, "_TAIL", math.inf)
-    monkeypatch.setattr(laplace_sampler, "_DIGIT", math.inf)
-    monkeypatch.setattr(gaussian_sampler, "_SLACK", math.inf)
+    monkeypatch.setattr("discreet.noise.floored_exponential._TAIL", math.inf)
+    monkeypatch.setattr("discreet.noise.floored_exponential._DIGIT", math.inf)
+    monkeypatch.setattr(gaussian, "_SLACK", math.inf)
     assert [outcomes(sampler, width=width, depth=depth) for sampler, width, depth in samplers] == floats

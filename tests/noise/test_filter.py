@@ -12,8 +12,8 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from discreet.entropy import Keystream
-from discreet.noise import discrete_gaussian, discrete_laplace, gaussian_sampler, laplace_sampler
-from discreet.noise.laplace_sampler import FlooredExponential, Law, _floors, floored_exponential, no_shift
+from discreet.noise import discrete_gaussian, discrete_laplace, gaussian, laplace
+from discreet.noise.floored_exponential import FlooredExponential, Law, _floors, floored_exponential, no_shift
 from discreet.noise.sampling import LazyUniform, settle_floor
 from support.tapes import Tape
 
@@ -37,7 +37,7 @@ def laws(scale: Fraction) -> list[Law]:
     """Every law that is filtered at this scale: high and low digits, shifted or not."""
     samplers: list[FlooredExponential] = [
         floored_exponential(scale, no_shift),
-        floored_exponential(scale, partial(laplace_sampler.centre, scale)),
+        floored_exponential(scale, partial(laplace.centre, scale)),
     ]
     return [law for sampler in samplers for law in (sampler.high, sampler.low) if law is not None]
 
@@ -93,7 +93,7 @@ def test_acceptance_is_exact_next_to_its_step(sigma: Fraction) -> None:
 
     No further word is on the tape: the first 63 bits of U differ from those of the chance, so they must suffice.
     """
-    law = gaussian_sampler.prepared(sigma)
+    law = gaussian.prepared(sigma)
     magnitudes = [0, 1, -1, *(round(sigma * times) for times in (Fraction(1, 3), 1, -2, Fraction(7, 2), 5))]
     with ctx.workprec(4000):
         exponents = [-((abs(n) / sigma - 1) ** 2) / 2 for n in magnitudes]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
 from discreet.noise import finite
-from discreet.noise.sampling import finite_law
+from discreet.noise.finite import finite_law
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from support.tapes import Tape, outcomes
 

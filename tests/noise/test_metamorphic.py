@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from discreet.entropy import Keystream
-from discreet.noise import laplace_sampler
+from discreet.noise import laplace
 from discreet.noise.bernoulli import draw_bernoulli_exp
-from discreet.noise.laplace_sampler import draw_geometric, geometric_law
+from discreet.noise.geometric import draw_geometric, geometric_law
 from support.tapes import Tape
 
 scales = st.fractions(min_value=Fraction(1, 64), max_value=2**20, max_denominator=1000)
@@ -23,9 +23,7 @@ tapes = st.lists(st.integers(0, 2**63 - 1), min_size=1, max_size=20)
 
 def one_laplace(scale: Fraction, words: NDArray[np.int64]) -> NDArray[Any]:
     """Discrete Laplace draws on given words; where one needs more bits, they follow from a fixed list."""
-    return laplace_sampler.draw_laplace(
-        laplace_sampler.laplace_law(scale), object, len(words), Tape([*words, *[12345] * 99], width=63)
-    )
+    return laplace.draw_laplace(laplace.laplace_law(scale), object, len(words), Tape([*words, *[12345] * 99], width=63))
 
 
 def one_geometric(scale: Fraction, words: NDArray[np.int64]) -> NDArray[Any]:

@@ -14,7 +14,7 @@ import pytest
 
 from discreet.entropy import Words
 from discreet.errors import InvalidArgument
-from discreet.noise import bernoulli, bernoulli_exp, discrete_gaussian, discrete_laplace, geometric, laplace_sampler
+from discreet.noise import bernoulli, bernoulli_exp, discrete_gaussian, discrete_laplace, geometric, laplace
 from discreet.noise.sampling import CHUNK, fill
 from support.tapes import Tape
 
@@ -123,10 +123,10 @@ def test_bad_exponents_are_refused(x: Any) -> None:
 
 def test_numbers_are_read_as_typed() -> None:
     """A scale may be given as anything that is a rational number, and 0.1 is one tenth."""
-    before = laplace_sampler.laplace_law.cache_info()
+    before = laplace.laplace_law.cache_info()
     for scale in (0.1373, "0.1373", Decimal("0.1373"), Fraction(1373, 10_000)):
         discrete_laplace(scale)
-    after = laplace_sampler.laplace_law.cache_info()
+    after = laplace.laplace_law.cache_info()
     assert (after.misses - before.misses, after.hits - before.hits) == (1, 3)
 
 
@@ -141,11 +141,11 @@ def test_extreme_coins_are_certain() -> None:
 
 def test_a_draw_beyond_int64_is_never_wrapped() -> None:
     """Bits that no one will ever see, 3000 zeros in a row, make a draw beyond 2^63: it raises, or comes out whole."""
-    law = laplace_sampler.laplace_law(Fraction(2**52))
+    law = laplace.laplace_law(Fraction(2**52))
     words = [0, 12345, *[0] * 50, 1, 2, 3]
     with pytest.raises(OverflowError):
-        laplace_sampler.draw_laplace(law, np.int64, 1, Tape(words, width=63))
-    whole = laplace_sampler.draw_laplace(law, object, 1, Tape(words, width=63))[0]
+        laplace.draw_laplace(law, np.int64, 1, Tape(words, width=63))
+    whole = laplace.draw_laplace(law, object, 1, Tape(words, width=63))[0]
     assert type(whole) is int
     assert whole > 2**63
 

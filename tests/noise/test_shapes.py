@@ -14,7 +14,8 @@ from flint import arb, ctx, fmpq
 
 from discreet.errors import InvalidArgument
 from discreet.noise import bounded_laplace, staircase, truncated_laplace
-from discreet.noise.laplace_variants import BoundedLaplace, Staircase, TruncatedLaplace, draw_bounded_laplace
+from discreet.noise.bounded_laplace import BoundedLaplace, TruncatedLaplace, draw_bounded_laplace
+from discreet.noise.staircase import Staircase
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from support.distributions import bounds
 from support.distributions import exp as ball_exp

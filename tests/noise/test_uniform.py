@@ -10,7 +10,7 @@ import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.noise import uniform
-from discreet.noise.sampling import draw_uniform
+from discreet.noise.uniform import draw_uniform
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from support.tapes import Tape, outcomes
 

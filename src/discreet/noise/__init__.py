@@ -5,11 +5,14 @@ how fast a draw is settled, never what it is.
 """
 
 from discreet.noise.bernoulli import bernoulli, bernoulli_exp, bernoulli_odds
+from discreet.noise.bounded_laplace import bounded_laplace, truncated_laplace
 from discreet.noise.categorical import categorical
-from discreet.noise.gaussian_sampler import discrete_gaussian
-from discreet.noise.laplace_sampler import discrete_laplace, geometric
-from discreet.noise.laplace_variants import bounded_laplace, staircase, truncated_laplace
-from discreet.noise.sampling import finite, uniform
+from discreet.noise.finite import finite
+from discreet.noise.gaussian import discrete_gaussian
+from discreet.noise.geometric import geometric
+from discreet.noise.laplace import discrete_laplace
+from discreet.noise.staircase import staircase
+from discreet.noise.uniform import uniform
 
 __all__ = [
     "bernoulli",

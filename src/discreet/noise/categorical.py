@@ -91,7 +91,7 @@ def categorical(
 class Categorical:
     """The sampler for one list of entries of positive weight; distances d = best score − score.
 
-    **Bound.** Floats and `exp` are taken to err as in `laplace_sampler.py`. Let x = d·rate, so some x is 0 and
+    **Bound.** Floats and `exp` are taken to err as in `floored_exponential.py`. Let x = d·rate, so some x is 0 and
     the total T is at least 1; n ≤ 2^21 and w ≤ 2^40.
 
     1. A distance is cut at ⌈256/rate⌉, and if that exceeds 62 bits its last bits are dropped, which takes less than

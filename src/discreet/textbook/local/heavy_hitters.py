@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, probability
-from discreet.noise.sampling import draw_uniform
+from discreet.noise.uniform import draw_uniform
 from discreet.privacy.events import Pure
 from discreet.stats import clopper_pearson
 from discreet.textbook.local.frequency_oracles import LocalHashing

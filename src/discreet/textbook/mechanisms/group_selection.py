@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
-from discreet.mechanisms.additive_noise import Gaussian, Laplace
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.parameters import delta_share, short_enough
-from discreet.mechanisms.release import Noise, Threshold
+from discreet.mechanisms.threshold import Noise, Threshold
 from discreet.privacy import ZCDP, ApproxDP, ApproxEvent, ComposedEvent, Sensitivity
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.noise.sampling import Finite
+    from discreet.noise.finite import Finite
 
 
 Key = TypeVar("Key", bound=Hashable)
@@ -282,7 +283,7 @@ def _law_of(epsilon: Fraction, delta: Fraction) -> Finite:
         InvalidArgument: there are too many steps.
     """
     from discreet.exact.rational import exp
-    from discreet.noise.sampling import finite_law
+    from discreet.noise.finite import finite_law
 
     one = 1 << _BITS
     per_unit = min(epsilon, Fraction(64))

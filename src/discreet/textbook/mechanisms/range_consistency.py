@@ -19,7 +19,7 @@ exceeds 1, so g(w²λ²) ≤ w²g(λ²), and Pr[|S| > t] ≤ 2·exp(V·g(λ²) �
 - Gaussian, σ ≥ 4: let Z be normal of variance 2. By Poisson's summation formula X + Z has at most 1 + 10⁻¹⁴ times the
   density of a normal of variance σ² + 2 (with v = 2σ²/(σ² + 2) ≥ 16/9, the factor is 1 + 2Σ exp(−2π²vj²)); over all
   nodes of any tree that makes 1 + 10⁻⁶. So S + Σw·Z is as good as normal, and S lies within Σw·Z of it.
-- Laplace: with E a standard exponential, |X| = ⌊c + s·E⌋ for a c in (0, 1/2], see `discreet.noise.laplace_sampler`. So
+- Laplace: with E a standard exponential, |X| = ⌊c + s·E⌋ for a c in (0, 1/2], see `discreet.noise.laplace`. So
   X = L + D with L = ±s·E real Laplace noise and D symmetric, |D| < 1. By Hoeffding |Σw·D| exceeds d with probability
   at most 2·exp(−d²/2V). The law of Σw·L has the characteristic function φ(u) = Π 1/(1 + s²w²u²), which is inverted by
   numbers.

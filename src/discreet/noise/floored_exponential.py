@@ -1,4 +1,4 @@
-"""Geometric and Laplace noise, by the one computation under both: ⌊shift + scale·E⌋ for a standard exponential E.
+"""The one computation under geometric and Laplace noise: ⌊shift + scale·E⌋ for a standard exponential E.
 
 The floor is taken of a float whose error is bounded below. If the bound reaches over an integer, the float can't
 tell, and the draw is settled in ball arithmetic with more random bits (`settle_floor`). So the floats decide how
@@ -7,8 +7,6 @@ fast a draw is, never what it is.
 **What is assumed of floats.** They are IEEE 754 doubles that round to nearest, and NumPy's `log` and `log1p` err by
 at most 64 units in the last place, 2^-46 relative (NumPy keeps its vector loops under 4 and a good libm under 1;
 a test measures it). Write ε = 2^-53, so that each +, −, ×, ÷ and conversion errs by a factor 1 ± ε.
-
-Geometric noise is one-sided, for what may only grow; Laplace noise is two-sided.
 """
 
 from __future__ import annotations
@@ -16,15 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.entropy import Words
-from discreet.exact.rational import Rationalizable
-from discreet.noise.sampling import LazyUniform, Size, checked_scale, fill, integers, settle_floor
+from discreet.noise.sampling import LazyUniform, settle_floor
 
 if TYPE_CHECKING:
     from flint import arb
@@ -195,107 +191,3 @@ def _floors(law: Law, cells: NDArray[np.int64], bits: int) -> tuple[NDArray[np.i
         value += margin
         high = np.floor(value, out=value)
         return low.astype(np.int64), ~(low == high)  # so written, NaN is in doubt as well
-
-
-# ── Geometric noise ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-geometric_law = lru_cache(maxsize=256)(partial(floored_exponential, shift=no_shift))
-
-
-@overload
-def geometric(scale: Rationalizable, size: None = None) -> int: ...
-@overload
-def geometric(scale: Rationalizable, size: int | tuple[int, ...]) -> NDArray[Any]: ...
-def geometric(scale: Rationalizable, size: Size = None) -> int | NDArray[Any]:
-    """Draw from Pr[n] = (1 − e^(-1/scale))·e^(-n/scale) for n ≥ 0.
-
-    Guarantee: exactly that distribution, given uniform bits. ⌊scale·E⌋ for a standard exponential E is geometric:
-    it is at least n iff E ≥ n/scale, which has probability e^(-n/scale).
-
-    Args:
-        scale: a rational in [2^-10, 2^60], best an int or a Fraction; it isn't rounded.
-        size: how many draws, or a shape; None for a single one.
-
-    Returns:
-        A Python int if `size` is None. Otherwise an int64 array, or, for scales above 2^52, an array of Python ints.
-
-    Raises:
-        InvalidArgument: the scale or the size is not a number, or is out of range.
-        OverflowError: a draw for an array doesn't fit int64, with a chance below e^(-2047) whatever the data.
-
-    Source: Ghosh, Roughgarden, Sundararajan (2009), the definition of the geometric mechanism, one side of it.
-
-    Examples:
-        >>> bool((geometric(10, size=100) >= 0).all())
-        True
-    """
-    number = checked_scale(scale, "scale")
-    law, dtype = geometric_law(number), integers(number, size)
-    noise: int | NDArray[Any] = fill(size, dtype, partial(draw_geometric, law, dtype))
-    return noise
-
-
-def draw_geometric(law: FlooredExponential, dtype: type, count: int, source: Words) -> NDArray[Any]:
-    """`count` independent draws from a source of words."""
-    return law.draw(source.words(count), source.width, source, dtype)
-
-
-# ── Laplace noise ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@overload
-def discrete_laplace(scale: Rationalizable, size: None = None) -> int: ...
-@overload
-def discrete_laplace(scale: Rationalizable, size: int | tuple[int, ...]) -> NDArray[Any]: ...
-def discrete_laplace(scale: Rationalizable, size: Size = None) -> int | NDArray[Any]:
-    """Draw from Pr[n] = (1 − q)/(1 + q)·q^|n| with q = e^(-1/scale), for every integer n.
-
-    Guarantee: exactly that distribution, given uniform bits. The sign is a fair bit and the magnitude is
-    M = ⌊c + scale·E⌋ for a standard exponential E and c = scale·log(2/(1 + q)), which lies in (0, 1/2]. For n ≥ 1,
-    M ≥ n iff E ≥ (n − c)/scale, with probability q^n·e^(c/scale) = 2q^n/(1 + q), which is Pr[|noise| ≥ n]. Nothing is
-    rejected, so every draw takes one path.
-
-    Args:
-        scale: a rational in [2^-10, 2^60], best an int or a Fraction; it isn't rounded. Sensitivity over ε.
-        size: how many draws, or a shape; None for a single one.
-
-    Returns:
-        A Python int if `size` is None. Otherwise an int64 array, or, for scales above 2^52, an array of Python ints.
-
-    Raises:
-        InvalidArgument: the scale or the size is not a number, or is out of range.
-        OverflowError: a draw for an array doesn't fit int64, with a chance below e^(-2047) whatever the data.
-
-    Source: Ghosh, Roughgarden, Sundararajan (2009), the definition of the (two-sided) geometric mechanism.
-
-    Examples:
-        >>> noise = discrete_laplace(Fraction(5, 2), size=(2, 3))
-        >>> noise.shape, noise.dtype.name
-        ((2, 3), 'int64')
-    """
-    number = checked_scale(scale, "scale")
-    law, dtype = laplace_law(number), integers(number, size)
-    noise: int | NDArray[Any] = fill(size, dtype, partial(draw_laplace, law, dtype))
-    return noise
-
-
-@lru_cache(maxsize=256)
-def laplace_law(scale: Fraction) -> FlooredExponential:
-    """The sampler of the magnitude."""
-    return floored_exponential(scale, partial(centre, scale))
-
-
-def centre(scale: Fraction) -> arb:
-    """The shift c = scale·log(2/(1 + e^(-1/scale))), at the working precision."""
-    from discreet.exact.ball import ball
-
-    return ball(scale) * (2 / (1 + (-1 / ball(scale)).exp())).log()
-
-
-def draw_laplace(law: FlooredExponential, dtype: type, count: int, source: Words) -> NDArray[Any]:
-    """`count` independent draws from a source of words: a word's lowest bit is the sign, the rest the magnitude."""
-    words = source.words(count)
-    sign = 1 - 2 * (words & 1)
-    noise: NDArray[Any] = law.draw(words >> 1, source.width - 1, source, dtype) * sign
-    return noise

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from discreet.entropy import Words
 from discreet.exact.rational import Rationalizable
 from discreet.noise.bernoulli import exp_chance
-from discreet.noise.laplace_sampler import FlooredExponential, draw_laplace, laplace_law
+from discreet.noise.floored_exponential import FlooredExponential
+from discreet.noise.laplace import draw_laplace, laplace_law
 from discreet.noise.sampling import LazyUniform, Size, checked_scale, fill, integers, settle_below
 
 _SLACK = 2.0**-44
@@ -60,7 +61,7 @@ def discrete_gaussian(sigma: Rationalizable, size: Size = None) -> int | NDArray
 class DiscreteGaussian:
     """The sampler for one sigma.
 
-    **Bound on the acceptance in floats.** Floats and `exp` are taken to err as in `laplace_sampler.py`. Write
+    **Bound on the acceptance in floats.** Floats and `exp` are taken to err as in `floored_exponential.py`. Write
     r = |Y|/sigma, z = r − 1, x = z²/2. r is off by a factor 1 ± 3.1ε, so z is off by at most 3.1ε(|z| + 1) + ε|z|, and
     x by at most 8.4ε·max(z², 1). For |z| ≥ 1 that is 16.8ε·x, and x·e^(-x) ≤ 1/e, so e^(-x) is off by at most 6.3ε; for
     |z| < 1 by at most 8.4ε. `exp` adds 2^-46 and the uniform number 2^-b + ε. The margin 2^-b + 2^-44 holds that with
