@@ -13,7 +13,7 @@ from scipy.stats import norm  # type: ignore[import-untyped]  # SciPy ships no t
 
 from discreet.accounting import zcdp_to_delta
 from discreet.exact.ball import precision
-from discreet.mechanisms.tails import delta_bound, many_coordinates, one_coordinate, smoothing_for
+from discreet.mechanisms.gaussian_calibration import delta_bound, many_coordinates, one_coordinate, smoothing_for
 from discreet.privacy import Sensitivity
 from support.pmf import gaussian_pmf, hockey_stick, shifted
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from discreet.accounting import charge_of
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import Contribution, Mode
-from discreet.mechanisms.histogram import _free
+from discreet.mechanisms.mode import _free
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, ExponentialEvent
 from discreet.stats import clopper_pearson, likelihood_ratio, likelihood_ratio_critical
 from support.choices import bins_of, plus, softmax, spread, tables, units

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from discreet import noise
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import Contribution, Quantile, QuantileInterval
-from discreet.mechanisms.quantile import nested
+from discreet.mechanisms.quantile_interval import nested
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency
 from support.choices import bins_of, plus, softmax, spread, tables, units
 

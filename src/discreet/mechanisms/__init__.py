@@ -5,12 +5,16 @@ Questions use `Laplace`, `Gaussian`, `Threshold`, `Quantile`, `QuantileInterval`
 uses is in `discreet.mechanisms.textbook`.
 """
 
-from discreet.mechanisms.additive_noise import Gaussian, Laplace
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.functions import exponential, gaussian, laplace
-from discreet.mechanisms.histogram import Contribution, Mode
-from discreet.mechanisms.quantile import Quantile, QuantileInterval
-from discreet.mechanisms.release import Choice, Release, Threshold
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.histogram import Contribution
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.mode import Mode
+from discreet.mechanisms.quantile import Quantile
+from discreet.mechanisms.quantile_interval import QuantileInterval
+from discreet.mechanisms.release import Choice, Release
+from discreet.mechanisms.threshold import Threshold
 
 __all__ = [
     "Choice",

@@ -23,8 +23,9 @@ from typing import Any, Literal, TypeAlias
 from discreet.arguments import taking_known
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
-from discreet.mechanisms.additive_noise import Gaussian, Laplace
 from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.release import Choice, Release
 from discreet.privacy import ApproxDP, Loss, Sensitivity
 

@@ -21,7 +21,7 @@ from discreet.errors import TooManyGroups, Unsupported
 from discreet.gateway.answers import Arrangement, Group, interval_of
 from discreet.gateway.execute import release
 from discreet.gateway.outcome import groups_from_json, groups_to_json
-from discreet.mechanisms.quantile import nested
+from discreet.mechanisms.quantile_interval import nested
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Budget
 from discreet.query.aggregates import COUNT, MODE, QUANTILE
 from discreet.query.estimates import QuantileEstimator, integer

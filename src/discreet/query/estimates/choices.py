@@ -16,7 +16,7 @@ from math import ceil, floor, inf, nextafter
 from typing import Self
 
 from discreet.mechanisms import Mode, Quantile, QuantileInterval
-from discreet.mechanisms.quantile import nested
+from discreet.mechanisms.quantile_interval import nested
 from discreet.privacy import Event, KeyValue
 from discreet.query import ir
 from discreet.query.estimates.estimator import Estimator, is_empty

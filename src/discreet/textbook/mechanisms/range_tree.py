@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
-from discreet.mechanisms.additive_noise import Gaussian, Laplace
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
 from discreet.privacy import ADD_REMOVE, ZCDP, Adjacency, GaussianEvent, LaplaceEvent, PureDP, Sensitivity
 from discreet.textbook.mechanisms.range_consistency import consistent, gaussian_radius, laplace_radius
 

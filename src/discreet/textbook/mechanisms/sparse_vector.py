@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
-from discreet.mechanisms.additive_noise import Laplace
+from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.parameters import short_enough
 from discreet.privacy import Sensitivity
 from discreet.privacy.events import Pure

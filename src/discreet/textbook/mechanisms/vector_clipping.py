@@ -30,7 +30,7 @@ class Clipping:
         InvalidArgument: an argument is out of range.
 
     Examples:
-        >>> from discreet.mechanisms.additive_noise import Gaussian
+        >>> from discreet.mechanisms import Gaussian
         >>> clipping = Clipping(norm="l2", bound=Fraction(10), coordinates=2)
         >>> clipping.clip([30, -40]), clipping.clip([Fraction(5, 2), 3])
         ([6, -8], [2, 3])
