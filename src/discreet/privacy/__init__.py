@@ -1,20 +1,7 @@
 """The words of differential privacy: units, neighbours, bounds, keys, limits, sensitivities, losses, events."""
 
-from discreet.privacy.declarations import (
-    ADD_REMOVE,
-    FAILURES,
-    SUBSTITUTION,
-    Adjacency,
-    Bounds,
-    BoundValue,
-    Keys,
-    KeyValue,
-    Limits,
-    Period,
-    Sensitivity,
-    Unit,
-    checked_failures,
-)
+from discreet.privacy.adjacency import ADD_REMOVE, SUBSTITUTION, Adjacency
+from discreet.privacy.bounds import Bounds, BoundValue
 from discreet.privacy.events import (
     ApproxEvent,
     ComposedEvent,
@@ -26,6 +13,9 @@ from discreet.privacy.events import (
     SampledEvent,
     SelectionEvent,
 )
+from discreet.privacy.failures import FAILURES, checked_failures
+from discreet.privacy.keys import Keys, KeyValue
+from discreet.privacy.limits import Limits
 from discreet.privacy.losses import (
     FAR,
     NEAR,
@@ -40,6 +30,8 @@ from discreet.privacy.losses import (
     RenyiDP,
     rho_of_range,
 )
+from discreet.privacy.sensitivity import Sensitivity
+from discreet.privacy.unit import Period, Unit
 
 __all__ = [
     "ADD_REMOVE",
