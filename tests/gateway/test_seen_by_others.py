@@ -12,7 +12,7 @@ import pytest
 
 import discreet as dp
 from discreet.results import Answer, verify_certificate
-from discreet.results.signatures import contradictions
+from discreet.results.contradictions import contradictions
 from support.ledgers import rows
 
 NOTE = "-- case 4711, a private note"

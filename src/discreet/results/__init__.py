@@ -5,32 +5,23 @@ gateway, or of the JSON that one was written as: neither needs an engine, a ledg
 """
 
 from discreet.results.answer import Answer, Explanation, Signer
-from discreet.results.answer_parts import (
+from discreet.results.certificate import certificate, said_in_full, said_once
+from discreet.results.columns import (
     AnswerColumn,
-    Cost,
-    CutOff,
     Ends,
     Intervals,
-    Moved,
-    Note,
-    answered_already,
     arrow_kind,
     cell_text,
     cell_texts,
-    certificate,
     decimal_kind,
     decimal_of,
-    entries_in_words,
-    prospect,
-    said_in_full,
-    said_once,
-    state_in_words,
-    with_cut_off,
 )
+from discreet.results.contradictions import contradictions
+from discreet.results.cost import Cost, Note, answered_already, entries_in_words, prospect, state_in_words
+from discreet.results.cut_off import CutOff, Moved, with_cut_off
 from discreet.results.signatures import (
     PublicKey,
     SignatureCheck,
-    contradictions,
     heads_in,
     signature_of,
     verify_certificate,

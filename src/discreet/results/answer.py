@@ -15,23 +15,19 @@ from discreet.arguments import taking_known
 from discreet.errors import Door, Hint, InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
-from discreet.results.answer_parts import (
+from discreet.results.columns import (
     AnswerColumn,
-    Cost,
-    CutOff,
     End,
     Ends,
     Intervals,
-    Moved,
-    Note,
-    all_rows_in_words,
     arrow_table,
     cell_texts,
     decimal_of,
-    entries_in_words,
     places_of,
     text_table,
 )
+from discreet.results.cost import Cost, Note, entries_in_words
+from discreet.results.cut_off import CutOff, Moved, all_rows_in_words
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from types import MappingProxyType
@@ -23,6 +23,7 @@ from typing import Any, Literal, NoReturn, Self, TypeAlias
 
 from discreet.errors import InvalidArgument
 from discreet.results.answer import Answer
+from discreet.results.contradictions import contradictions
 
 FORM = 1
 """The form in which things are signed; it is signed with them."""
@@ -303,33 +304,3 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _not_json(name: str) -> NoReturn:
     """Refuse NaN and infinities, which JSON doesn't have."""
     raise ValueError(name)
-
-
-# ── What a certificate contradicts ────────────────────────────────────────────────────────────────────────────────────
-
-
-def contradictions(answer: Answer) -> list[str]:
-    """What in an answer its own certificate contradicts, in words; nothing, if they agree.
-
-    It takes no ledger: it finds a certificate that belongs to another answer, not one that was forged with it. Whether
-    the debit is in the ledger, and worth what it says, is what `discreet verify` is for. Certificates of before, with
-    one `plan` or a `workload`, are read as well.
-    """
-    return list(_contradictions(answer.certificate, answer))
-
-
-def _contradictions(found: Mapping[str, Any], answer: Answer) -> Iterator[str]:
-    """Each of them."""
-    is_others = "text" not in found and isinstance(found.get("hash"), str)  # who asked, and how, isn't said then
-    if not (is_others or isinstance(found.get("text"), str)) or not isinstance(found.get("data_version"), int):
-        yield "it has no certificate"
-        return
-    origins = found.get("follows_from") or []
-    entries = [each.get("entry") for each in origins]
-    if answer.origin:
-        if entries != list(answer.origin):
-            yield f"it follows from entries {list(answer.origin)}, and its certificate names {entries}"
-        if any(each.get("data_version") != found["data_version"] for each in origins):
-            yield "it follows from answers of other versions of the data"
-    elif (found.get("entry") or 0) != answer.entry:
-        yield f"it was paid for in entry {answer.entry}, and its certificate names {found.get('entry')}"

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from discreet.exact import Rationalizable
-from discreet.results.answer_parts import arrow_type
+from discreet.results.columns import arrow_type
 
 if TYPE_CHECKING:
     from discreet.results.answer import Answer

@@ -1,0 +1,122 @@
+"""The cost of an answer, and what a budget pays for, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple, Self
+
+from discreet.exact.rational import rational, shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What was charged for an answer, in each way of counting; None is infinite.
+
+    Args:
+        epsilon: of pure differential privacy.
+        rho: of zero-concentrated differential privacy.
+        delta: the probability of rare events in which neither need hold.
+
+    Examples:
+        >>> print(Cost(epsilon=Fraction(1, 10), rho=Fraction(1, 200)))
+        ε = 0.1
+        >>> print(Cost(epsilon=None, rho=Fraction(1, 200), delta=Fraction(1, 10**6)))
+        ρ = 0.005, δ = 1e-06
+    """
+
+    epsilon: Fraction | None = Fraction(0)
+    rho: Fraction | None = Fraction(0)
+    delta: Fraction = Fraction(0)
+
+    def to_json(self) -> dict[str, object]:
+        """The cost as JSON-ready data: decimal numbers for reading, and exact ones for proof; null is infinite."""
+        amounts = {"epsilon": self.epsilon, "rho": self.rho, "delta": self.delta}
+        return {
+            **{name: None if one is None else float(one) for name, one in amounts.items()},
+            "exact": {name: None if one is None else str(one) for name, one in amounts.items()},
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what `to_json` wrote."""
+        exact = data["exact"]
+        epsilon, rho = (None if exact[name] is None else rational(exact[name], name) for name in ("epsilon", "rho"))
+        return cls(epsilon=epsilon, rho=rho, delta=rational(exact["delta"], "delta"))
+
+    def __str__(self) -> str:
+        if not self.epsilon and not self.rho:
+            return "nothing"
+        words = f"ε = {shown(self.epsilon)}" if self.epsilon else f"ρ = {shown(self.rho or Fraction(0))}"
+        return f"{words}, δ = {shown(self.delta, 3)}" if self.delta else words
+
+
+def prospect(times: int | None, left: object) -> str:
+    """Whether a budget pays for a question, how often, and what it leaves; empty of one that costs nothing.
+
+    Args:
+        times: how many questions of the same cost are paid for; None if it costs nothing.
+        left: what a next question may cost once it is paid; prints as amounts, and is empty if that isn't known.
+
+    Examples:
+        >>> prospect(0, ""), prospect(1, "")
+        ("doesn't pay for it; what is stored is free", 'pays for 1 such question')
+        >>> prospect(1200, "ε = 2.9")
+        'pays for 1,200 such questions; after one, what is left is ε = 2.9'
+    """
+    if times is None:
+        return ""
+    if not times:
+        return "doesn't pay for it; what is stored is free"
+    words = f"pays for {times:,} such question{'' if times == 1 else 's'}"
+    return f"{words}; after one, what is left is {left}" if str(left) else words
+
+
+def answered_already(entries: Sequence[int]) -> str:
+    """That a question is answered already, by which entries, and so for nothing; empty if it isn't.
+
+    Examples:
+        >>> answered_already([2, 3])
+        'answered already by entries 2 and 3: free'
+    """
+    return f"answered already by {entries_in_words(entries)}: free" if entries else ""
+
+
+def state_in_words(state: str, *, is_due: bool | None = None) -> str:
+    """What became of a question that was paid for, as people read it.
+
+    Args:
+        state: as the ledger has it.
+        is_due: whether it would have been answered by now; None if nobody knows.
+
+    Examples:
+        >>> state_in_words("committed"), state_in_words("reserved"), state_in_words("reserved", is_due=True)
+        ('answered', 'pending or lost', 'lost')
+    """
+    if state == "reserved":
+        return "pending or lost" if is_due is None else "lost" if is_due else "pending"
+    return {"committed": "answered"}.get(state, state)
+
+
+class Note(NamedTuple):
+    """One line under an answer.
+
+    Args:
+        title: what it is about, in a word.
+        words: what is to be said of it.
+    """
+
+    title: str
+    words: str
+
+
+def entries_in_words(numbers: Sequence[int]) -> str:
+    """Entries of a ledger in words.
+
+    Examples:
+        >>> entries_in_words([3]), entries_in_words([2, 3])
+        ('entry 3', 'entries 2 and 3')
+    """
+    *most, last = map(str, numbers)
+    return f"entries {', '.join(most)} and {last}" if most else f"entry {last}"
