@@ -13,15 +13,19 @@ that keep their answers say instead what all reports of a value that never chang
 * What it costs not to be trusted: `side_by_side`.
 """
 
+from discreet.textbook.local.bit_flip import BitFlip, BitFlipMemos
 from discreet.textbook.local.count_mean_sketch import CountMeanSketch, HadamardCountMeanSketch
-from discreet.textbook.local.frequency_oracles import LocalHashing, RandomisedResponse, UnaryEncoding
+from discreet.textbook.local.estimates import Estimate
+from discreet.textbook.local.hadamard import HadamardResponse
+from discreet.textbook.local.hashing import fingerprints
 from discreet.textbook.local.heavy_hitters import Found, HeavyHitters
+from discreet.textbook.local.local_hashing import LocalHashing
 from discreet.textbook.local.means import LocalLaplace, OneBitMean, PiecewiseMean
-from discreet.textbook.local.memoised import BitFlip, BitFlipMemos, MemoisedOneBit, OneBitMemos
+from discreet.textbook.local.memoised import MemoisedOneBit, OneBitMemos
+from discreet.textbook.local.randomised_response import RandomisedResponse
 from discreet.textbook.local.rappor import Rappor
-from discreet.textbook.local.reports import Estimate
 from discreet.textbook.local.side_by_side import SideBySide, side_by_side
-from discreet.textbook.local.transforms import HadamardResponse, fingerprints
+from discreet.textbook.local.unary_encoding import UnaryEncoding
 
 __all__ = [
     "BitFlip",

@@ -10,10 +10,12 @@ Each function takes numbers, or objects that give them, and returns a Matplotlib
 * What attacks achieve: `outcomes`, `candidates`, `recovery`, `members`.
 """
 
-from discreet.textbook.plots.accuracy import accuracy, averages_needed, averaging
+from discreet.textbook.plots.accuracy import accuracy
 from discreet.textbook.plots.attacks import candidates, members, outcomes, recovery
+from discreet.textbook.plots.averaging import averages_needed, averaging
 from discreet.textbook.plots.guarantees import AdditiveNoise, Curve, LossLaw, composition, delta, odds
-from discreet.textbook.plots.neighbours import loss, neighbours
+from discreet.textbook.plots.loss import loss
+from discreet.textbook.plots.neighbours import neighbours
 from discreet.textbook.plots.risks import class_sizes, column_risks
 from discreet.textbook.plots.sheet import note, save, spaced
 

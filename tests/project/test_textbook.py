@@ -41,3 +41,15 @@ def test_every_name_of_the_face_is_there() -> None:
     """Those that are loaded late, too, and no other."""
     assert all(hasattr(accounting, name) for name in accounting.__all__)
     assert not hasattr(accounting, "nonsense")
+
+
+def test_type_checkers_and_the_interpreter_find_the_same_names() -> None:
+    """What `discreet.accounting` imports for type checkers alone is what it loads, from the same files."""
+    tree = ast.parse((SOURCE / "discreet" / "accounting" / "__init__.py").read_text(encoding="utf-8"))
+    (checked,) = (node for node in tree.body if isinstance(node, ast.If))
+    listed = {
+        str(node.module).removeprefix("discreet.textbook.accounting."): [alias.name for alias in node.names]
+        for node in checked.body
+        if isinstance(node, ast.ImportFrom)
+    }
+    assert listed == accounting._TEXTBOOK

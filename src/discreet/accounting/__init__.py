@@ -37,6 +37,7 @@ from discreet.accounting.zcdp import (
 )
 
 if TYPE_CHECKING:
+    from discreet.textbook.accounting.accuracy import Noise, radius_of, scale_within
     from discreet.textbook.accounting.adaptive import (
         AdaptiveTotal,
         ApproxSum,
@@ -46,16 +47,8 @@ if TYPE_CHECKING:
         RenyiSum,
         ZCDPSum,
     )
-    from discreet.textbook.accounting.advanced_composition import advanced, heterogeneous, optimal, optimal_delta
-    from discreet.textbook.accounting.calibration import (
-        Noise,
-        Solution,
-        Training,
-        radius_of,
-        scale_within,
-        solve,
-        training,
-    )
+    from discreet.textbook.accounting.advanced_composition import advanced, heterogeneous
+    from discreet.textbook.accounting.calibration import Solution, solve
     from discreet.textbook.accounting.composition import (
         amplify_poisson,
         amplify_without_replacement,
@@ -64,9 +57,12 @@ if TYPE_CHECKING:
         sequential,
     )
     from discreet.textbook.accounting.convert import convert, lowered
-    from discreet.textbook.accounting.guarantee import Accountant, Guarantee, RenyiCurve, best_of, renyi_curve_of
+    from discreet.textbook.accounting.dp_sgd import Training, training
+    from discreet.textbook.accounting.guarantee import Accountant, Guarantee, best_of
     from discreet.textbook.accounting.odometer import Odometer
+    from discreet.textbook.accounting.optimal_composition import optimal, optimal_delta
     from discreet.textbook.accounting.pld import LossCurve, curve_of
+    from discreet.textbook.accounting.renyi_curve import RenyiCurve, renyi_curve_of
     from discreet.textbook.accounting.renyi_dp import (
         bounded_range_to_renyi,
         pure_to_renyi,
@@ -137,14 +133,18 @@ __all__ = [
 ]
 
 _TEXTBOOK = {
+    "accuracy": ["Noise", "radius_of", "scale_within"],
     "adaptive": ["AdaptiveTotal", "ApproxSum", "GaussianSum", "PrivacyFilter", "PureSum", "RenyiSum", "ZCDPSum"],
-    "advanced_composition": ["advanced", "heterogeneous", "optimal", "optimal_delta"],
-    "calibration": ["Noise", "Solution", "Training", "radius_of", "scale_within", "solve", "training"],
+    "advanced_composition": ["advanced", "heterogeneous"],
+    "calibration": ["Solution", "solve"],
     "composition": ["amplify_poisson", "amplify_without_replacement", "group", "parallel", "sequential"],
     "convert": ["convert", "lowered"],
-    "guarantee": ["Accountant", "Guarantee", "RenyiCurve", "best_of", "renyi_curve_of"],
+    "dp_sgd": ["Training", "training"],
+    "guarantee": ["Accountant", "Guarantee", "best_of"],
     "odometer": ["Odometer"],
+    "optimal_composition": ["optimal", "optimal_delta"],
     "pld": ["LossCurve", "curve_of"],
+    "renyi_curve": ["RenyiCurve", "renyi_curve_of"],
     "renyi_dp": ["bounded_range_to_renyi", "pure_to_renyi", "renyi_to_delta", "renyi_to_epsilon"],
 }
 """Where each name is made that no question uses; loaded when it is first asked for, so no question loads it."""

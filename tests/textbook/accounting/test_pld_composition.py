@@ -25,8 +25,8 @@ from discreet.privacy import (
 )
 from discreet.textbook.accounting.pld import curve_of
 from discreet.textbook.accounting.pld.convolution import Composition, Tilted
+from discreet.textbook.accounting.pld.gaussian_pair import Gaussian
 from discreet.textbook.accounting.pld.laws import Bins, Rounding, response
-from discreet.textbook.accounting.pld.pairs import Gaussian
 from discreet.textbook.accounting.pld.sides import Above, Below
 from support.examples import examples
 from support.pairs import Pair, composed, noisy

@@ -12,6 +12,7 @@ import pytest
 from flint import arb, ctx
 
 from discreet.privacy import ExponentialEvent, GaussianEvent, LaplaceEvent
+from discreet.textbook.accounting.pld.gaussian_pair import Gaussian
 from discreet.textbook.accounting.pld.laws import (
     Atoms,
     Bins,
@@ -27,7 +28,6 @@ from discreet.textbook.accounting.pld.laws import (
     small_gaussian,
     undiluted,
 )
-from discreet.textbook.accounting.pld.pairs import Gaussian
 from support.pairs import Pair, composed, noisy
 from support.pairs import response as randomised_response
 from support.pmf import gaussian_pmf, laplace_pmf

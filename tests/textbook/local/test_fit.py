@@ -29,7 +29,7 @@ from discreet.local import (
 )
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from discreet.textbook.local.count_mean_sketch import columns, functions
-from discreet.textbook.local.transforms import parity
+from discreet.textbook.local.hadamard import parity
 
 ALARM = 1e-9
 USERS = 2**22

@@ -12,19 +12,8 @@ from discreet.errors import InvalidArgument
 from discreet.local import fingerprints
 from discreet.noise import uniform
 from discreet.stats import clopper_pearson
-from discreet.textbook.local.transforms import (
-    EXCESS,
-    PRIME,
-    candidates_of,
-    coefficients,
-    digits,
-    hashed,
-    hashed_digits,
-    is_power_of_two,
-    parity,
-    power_of_two_from,
-    walsh_hadamard,
-)
+from discreet.textbook.local.hadamard import is_power_of_two, parity, power_of_two_from, walsh_hadamard
+from discreet.textbook.local.hashing import EXCESS, PRIME, candidates_of, coefficients, digits, hashed, hashed_digits
 
 
 def test_polynomials_are_those_of_python_integers() -> None:

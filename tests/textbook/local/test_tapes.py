@@ -20,9 +20,9 @@ from discreet.local import (
     RandomisedResponse,
 )
 from discreet.textbook.local.count_mean_sketch import columns, functions
-from discreet.textbook.local.frequency_oracles import one_hot
 from discreet.textbook.local.means import slope
 from discreet.textbook.local.reports import TwoLevelLaw, two_level_law
+from discreet.textbook.local.unary_encoding import one_hot
 from support.tapes import Tape, outcomes
 
 Draw = Callable[[NDArray[np.int64], Words], NDArray[np.int64]]

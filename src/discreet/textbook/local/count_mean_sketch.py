@@ -15,32 +15,21 @@ from numpy.typing import NDArray
 from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.privacy.events import Pure
-from discreet.textbook.local.frequency_oracles import byte_count, one_hot
+from discreet.textbook.local.estimates import Estimate, Floats, counted, spread
+from discreet.textbook.local.hadamard import is_power_of_two, parity, walsh_hadamard
+from discreet.textbook.local.hashing import PRIME, candidates_of, checked_salt, coefficients, hashed
 from discreet.textbook.local.reports import (
-    Estimate,
-    Floats,
     PackedReports,
     TwoLevelLaw,
     Values,
     checked_epsilon,
     checked_rows,
-    counted,
     flip_probability,
     indices,
     randomised,
-    spread,
     two_level_law,
 )
-from discreet.textbook.local.transforms import (
-    PRIME,
-    candidates_of,
-    checked_salt,
-    coefficients,
-    hashed,
-    is_power_of_two,
-    parity,
-    walsh_hadamard,
-)
+from discreet.textbook.local.unary_encoding import byte_count, one_hot
 
 _LARGEST = 1 << 16
 _DEGREE = 2

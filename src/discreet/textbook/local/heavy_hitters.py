@@ -16,20 +16,10 @@ from discreet.exact.rational import Rationalizable, probability
 from discreet.noise.uniform import draw_uniform
 from discreet.privacy.events import Pure
 from discreet.stats import clopper_pearson
-from discreet.textbook.local.frequency_oracles import LocalHashing
-from discreet.textbook.local.reports import (
-    CONFIDENCE,
-    Estimate,
-    Floats,
-    TwoLevelLaw,
-    Values,
-    checked_epsilon,
-    checked_rows,
-    counted,
-    indices,
-    randomised,
-)
-from discreet.textbook.local.transforms import EXCESS
+from discreet.textbook.local.estimates import CONFIDENCE, Estimate, Floats, counted
+from discreet.textbook.local.hashing import EXCESS
+from discreet.textbook.local.local_hashing import LocalHashing
+from discreet.textbook.local.reports import TwoLevelLaw, Values, checked_epsilon, checked_rows, indices, randomised
 
 _MOST_BITS = 62
 _MOST_STEP = 12

@@ -18,17 +18,16 @@ from discreet.exact import exp
 from discreet.noise import discrete_laplace
 from discreet.privacy import LaplaceEvent, PureDP
 from discreet.privacy.events import Pure
+from discreet.textbook.local.estimates import Estimate, counted
 from discreet.textbook.local.reports import (
     LARGEST_SPAN,
     WIDTH,
-    Estimate,
     NumberReports,
     TwoLevelLaw,
     Values,
     checked_bounds,
     checked_epsilon,
     clamped,
-    counted,
     indices,
     randomised,
     two_level_law,

@@ -15,16 +15,9 @@ from discreet.exact import log
 from discreet.exact.rational import rational
 from discreet.noise.bernoulli import draw_packed
 from discreet.privacy import PureDP, PureEvent
-from discreet.textbook.local.frequency_oracles import bits_up, byte_count, one_hot
-from discreet.textbook.local.reports import (
-    Estimate,
-    PackedReports,
-    Values,
-    checked_size,
-    frequencies,
-    indices,
-    randomised,
-)
+from discreet.textbook.local.estimates import Estimate, frequencies
+from discreet.textbook.local.reports import PackedReports, Values, checked_size, indices, randomised
+from discreet.textbook.local.unary_encoding import bits_up, byte_count, one_hot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,10 +13,13 @@ from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, probability
 from discreet.mechanisms import Laplace, Release
 from discreet.privacy import PureDP, Sensitivity
-from discreet.textbook.local.frequency_oracles import LocalHashing, RandomisedResponse, UnaryEncoding
+from discreet.textbook.local.estimates import Estimate, counted
+from discreet.textbook.local.hadamard import HadamardResponse
+from discreet.textbook.local.local_hashing import LocalHashing
 from discreet.textbook.local.means import LocalLaplace, OneBitMean, PiecewiseMean
-from discreet.textbook.local.reports import Estimate, Values, clamped, counted, indices
-from discreet.textbook.local.transforms import HadamardResponse
+from discreet.textbook.local.randomised_response import RandomisedResponse
+from discreet.textbook.local.reports import Values, clamped, indices
+from discreet.textbook.local.unary_encoding import UnaryEncoding
 
 Counting: TypeAlias = RandomisedResponse | UnaryEncoding | LocalHashing | HadamardResponse
 """Protocols that count the holders of each value."""

@@ -13,8 +13,9 @@ from typing import ClassVar, Protocol
 
 from discreet.exact.ball import ball, precision
 from discreet.textbook.accounting.pld.convolution import Composition, Tilted
+from discreet.textbook.accounting.pld.gaussian_pair import Gaussian
 from discreet.textbook.accounting.pld.laws import Bins, Law
-from discreet.textbook.accounting.pld.pairs import Gaussian, Pairs
+from discreet.textbook.accounting.pld.pairs import Pairs
 
 
 def crossing(bound: Callable[[float], float], delta: float, guess: float, *, round_up: bool) -> float | None:
