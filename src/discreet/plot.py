@@ -13,11 +13,14 @@ Each function takes numbers, or objects that give them, and returns a Matplotlib
 from discreet.textbook.plots.accuracy import accuracy
 from discreet.textbook.plots.attacks import candidates, members, outcomes, recovery
 from discreet.textbook.plots.averaging import averages_needed, averaging
-from discreet.textbook.plots.guarantees import AdditiveNoise, Curve, LossLaw, composition, delta, odds
+from discreet.textbook.plots.guarantees import Curve, composition, delta
 from discreet.textbook.plots.loss import loss
+from discreet.textbook.plots.loss_law import AdditiveNoise, LossLaw, odds
 from discreet.textbook.plots.neighbours import neighbours
+from discreet.textbook.plots.numbers import spaced
 from discreet.textbook.plots.risks import class_sizes, column_risks
-from discreet.textbook.plots.sheet import note, save, spaced
+from discreet.textbook.plots.saving import save
+from discreet.textbook.plots.sheet import note
 
 __all__ = [
     "AdditiveNoise",

@@ -9,7 +9,7 @@ from fractions import Fraction
 from discreet.accounting.loss_arithmetic import rounded_up
 from discreet.accounting.zcdp import bounded_range_to_zcdp, laplace_to_zcdp, pure_to_zcdp
 from discreet.errors import InvalidArgument, LossNotAccepted
-from discreet.exact.rational import shown
+from discreet.exact.rounding import shown
 from discreet.privacy import (
     ZCDP,
     ApproxDP,

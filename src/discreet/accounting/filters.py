@@ -55,7 +55,7 @@ from math import nextafter
 from discreet.accounting.charge import Charge
 from discreet.accounting.zcdp import rho_for
 from discreet.exact import sqrt, to_float
-from discreet.exact.rational import shorten, shown
+from discreet.exact.rounding import shorten, shown
 from discreet.privacy import ZCDP, ApproxDP, Budget, Loss, PureDP
 
 _CONVERTED = Fraction(1, 2)

@@ -55,7 +55,8 @@ from discreet.accounting.loss_arithmetic import (
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact import exp
 from discreet.exact import sqrt as rational_sqrt
-from discreet.exact.rational import Rationalizable, positive, probability, shorten
+from discreet.exact.rational import Rationalizable, positive, probability
+from discreet.exact.rounding import shorten
 from discreet.privacy import (
     FAR,
     ApproxEvent,
@@ -255,9 +256,6 @@ def _at_most(mu: Fraction, epsilon: Fraction, target: arb) -> bool:
 def _bits(mu: Fraction) -> int:
     """Enough to see the difference of two tails that are μ apart, however small or great it is."""
     return BITS + 4 * abs(round(log(mu.numerator) - log(mu.denominator)))
-
-
-# ── From pure differential privacy ────────────────────────────────────────────────────────────────────────────────────
 
 
 def pure_to_gaussian(epsilon: Rationalizable) -> Fraction:

@@ -12,8 +12,9 @@ from fractions import Fraction
 from math import ceil, exp, log, log1p, sqrt
 
 from discreet.errors import InvalidArgument
-from discreet.exact.rational import Rationalizable, positive, shorten
-from discreet.exact.rational import sqrt as rational_sqrt
+from discreet.exact.rational import Rationalizable, positive
+from discreet.exact.rounding import shorten
+from discreet.exact.rounding import sqrt as rational_sqrt
 
 BITS = 128
 """Working precision: conversions lose a few bits, and results keep 53 at most."""

@@ -8,7 +8,8 @@ from math import log1p, sqrt
 
 from discreet.accounting.loss_arithmetic import BITS, LEAST_EPSILON, LEAST_LOG_DELTA, log_of, minimise, moderate
 from discreet.errors import InvalidArgument
-from discreet.exact.rational import Rationalizable, positive, probability, shorten
+from discreet.exact.rational import Rationalizable, positive, probability
+from discreet.exact.rounding import shorten
 from discreet.privacy import FAR, NEAR, ZCDP, ApproxDP, Loss, PureDP, RenyiDP, rho_of_range
 
 
@@ -161,9 +162,6 @@ def to_approx(loss: Loss, delta: Rationalizable) -> ApproxDP:
     if isinstance(loss, ApproxDP):
         return ApproxDP(loss.epsilon, target)
     return ApproxDP(zcdp_to_epsilon(loss.rho, target - loss.delta), target)
-
-
-# ── From pure differential privacy, and from a bounded range ──────────────────────────────────────────────────────────
 
 
 def pure_to_zcdp(epsilon: Rationalizable) -> Fraction:

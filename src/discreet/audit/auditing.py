@@ -11,7 +11,8 @@ from discreet.accounting import to_approx
 from discreet.audit.events import Aim, Event, Found, from_laws, from_outputs
 from discreet.audit.outputs import Batch, Data, Output, Subject, laws_of, subject_of
 from discreet.errors import InvalidArgument
-from discreet.exact.rational import Rationalizable, log, probability, to_float
+from discreet.exact.rational import Rationalizable, probability
+from discreet.exact.rounding import log, to_float
 from discreet.privacy import ApproxDP, Loss, PureDP
 from discreet.stats import lower_bound, upper_bound
 

@@ -123,7 +123,7 @@ def loss(
     """
     from discreet import plot as figures
     from discreet.exact.rational import positive
-    from discreet.textbook.plots.sheet import shown
+    from discreet.textbook.plots.numbers import shown
 
     bound = float(positive(epsilon, "epsilon"))
     with working("drawing"):
@@ -209,7 +209,7 @@ def composition(
     """
     from discreet import plot as figures
     from discreet.exact.rational import positive, probability
-    from discreet.textbook.plots.sheet import shown
+    from discreet.textbook.plots.numbers import shown
 
     each, rest = positive(epsilon, "epsilon"), probability(delta, "delta")
     with working("drawing"):
@@ -256,7 +256,7 @@ def accuracy(  # noqa: PLR0913 — each is an option of the command
     """
     from discreet import plot as figures
     from discreet.exact.rational import positive, probability
-    from discreet.textbook.plots.sheet import shown
+    from discreet.textbook.plots.numbers import shown
 
     probability(confidence, "confidence")
     epsilons = figures.spaced(float(positive(least, "least")), float(positive(most, "most")), _EPSILONS)

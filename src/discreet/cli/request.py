@@ -150,6 +150,6 @@ def _row(found: ApprovalRequest | RemoteRequest, as_format: Format) -> list[str 
 def _amount(exact: str | None, as_format: Format) -> str | None:
     from fractions import Fraction
 
-    from discreet.exact.rational import shown
+    from discreet.exact.rounding import shown
 
     return exact if exact is None or as_format is not Format.TABLE else shown(Fraction(exact))

@@ -19,7 +19,7 @@ from discreet.cli.show.screen import say
 from discreet.cli.show.sheets import show_json
 from discreet.cli.show.waiting import working
 from discreet.errors import InvalidArgument
-from discreet.exact.rational import shown
+from discreet.exact.rounding import shown
 from discreet.printable import printable
 
 _SYMBOLS = {"epsilon": "ε", "rho": "ρ", "delta": "δ"}

@@ -18,7 +18,7 @@ from math import ceil, floor, ldexp
 from typing import Any, TypeAlias
 
 from discreet.engine.interface import GREATEST, LEAST
-from discreet.exact.rational import nearest
+from discreet.exact.rounding import nearest
 from discreet.query.ir import Call, Column, Expr, Literal, Name, Summary, Type, name_of
 from discreet.tables import Kind
 from discreet.tables.schema.column import LONGEST_TEXT

@@ -3,6 +3,7 @@
 Ball arithmetic is in `discreet.exact.ball`, which is imported only where it is used: flint takes a while to load.
 """
 
-from discreet.exact.rational import Rationalizable, exp, log, positive, probability, rational, sqrt, to_float
+from discreet.exact.rational import Rationalizable, positive, probability, rational
+from discreet.exact.rounding import exp, log, sqrt, to_float
 
 __all__ = ["Rationalizable", "exp", "log", "positive", "probability", "rational", "sqrt", "to_float"]

@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 from discreet.errors import InvalidArgument
-from discreet.exact.rational import Rationalizable, positive, probability, shorten, sqrt
+from discreet.exact.rational import Rationalizable, positive, probability
+from discreet.exact.rounding import shorten, sqrt
 from discreet.mechanisms.parameters import short_enough
 from discreet.privacy import ExponentialEvent, PureDP, rho_of_range
 
@@ -224,6 +225,6 @@ def spread_of(sensitivity: Rationalizable, *, monotone: bool) -> Fraction:
 @lru_cache(maxsize=1024)
 def _log_above(odds: Fraction) -> Fraction:
     """The natural logarithm, rounded up to 53 binary digits; 0 where it would be less."""
-    from discreet.exact.rational import log
+    from discreet.exact.rounding import log
 
     return shorten(log(odds, round_up=True), bits=53, round_up=True) if odds > 1 else Fraction(0)

@@ -14,7 +14,7 @@ from math import ceil, exp, log, log1p, pi, sqrt
 from flint import arb
 
 from discreet.exact.ball import ball, fraction, precision
-from discreet.exact.rational import shorten
+from discreet.exact.rounding import shorten
 from discreet.mechanisms.parameters import GREATEST, LEAST
 from discreet.mechanisms.tails import gaussian_tail
 from discreet.privacy import Sensitivity

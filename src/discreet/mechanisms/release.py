@@ -7,7 +7,8 @@ from fractions import Fraction
 from math import ceil, floor, log10
 from typing import Any
 
-from discreet.exact.rational import Rationalizable, probability, to_float
+from discreet.exact.rational import Rationalizable, probability
+from discreet.exact.rounding import to_float
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace

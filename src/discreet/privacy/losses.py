@@ -9,7 +9,8 @@ from typing import Self, TypeAlias
 
 from discreet.arguments import taking_known
 from discreet.errors import Hint, InvalidArgument
-from discreet.exact.rational import Rationalizable, positive, rational, shorten, shown
+from discreet.exact.rational import Rationalizable, positive, rational
+from discreet.exact.rounding import shorten, shown
 
 _BITS = 128
 """Working precision; results keep half of it."""

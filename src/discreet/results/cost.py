@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, Self
 
-from discreet.exact.rational import rational, shown
+from discreet.exact.rational import rational
+from discreet.exact.rounding import shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

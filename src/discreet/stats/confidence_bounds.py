@@ -145,8 +145,6 @@ def _doubt(successes: int, trials: int, confidence: Rationalizable) -> Fraction:
     return 1 - probability(confidence, "confidence")
 
 
-# ── Where a tail falls to a level ─────────────────────────────────────────────────────────────────────────────────────
-
 _PRECISIONS = (128, 256, 512)  # above that Arb's incomplete beta function can take minutes
 _GAP = 2.0**-40
 
@@ -162,7 +160,7 @@ def excess(tail: Callable[[], arb], level: Fraction) -> float:
         The difference, rounded up; infinite where 512 bits leave a doubt.
     """
     from discreet.exact.ball import ball, fraction, precision
-    from discreet.exact.rational import to_float
+    from discreet.exact.rounding import to_float
 
     for bits in _PRECISIONS:
         with precision(bits):
@@ -178,7 +176,7 @@ def excess(tail: Callable[[], arb], level: Fraction) -> float:
 def rounded_up(tail: arb) -> float:
     """A probability as a float that isn't below it; 1 if nothing is known of it."""
     from discreet.exact.ball import fraction
-    from discreet.exact.rational import to_float
+    from discreet.exact.rounding import to_float
 
     if not tail.is_finite():
         return 1.0

@@ -16,7 +16,7 @@ from discreet.cli import app
 from discreet.cli.common.exit_codes import ExitCode
 from discreet.privacy import LaplaceEvent, PureDP
 from discreet.textbook.accounting.pld import curve_of
-from discreet.textbook.plots.sheet import shown
+from discreet.textbook.plots.numbers import shown
 from support import commandline
 
 FIGURES = ["neighbours", "loss", "delta", "composition", "accuracy", "averaging"]

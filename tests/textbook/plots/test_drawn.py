@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from discreet import plot
-from discreet.textbook.plots.sheet import shown
+from discreet.textbook.plots.numbers import shown
 from support.figures import (
     COLUMNS,
     ENDLESS,

@@ -10,7 +10,7 @@ import pytest
 
 from discreet import plot
 from discreet.errors import InvalidArgument
-from discreet.textbook.plots.sheet import finite, percent, shown
+from discreet.textbook.plots.numbers import finite, percent, shown
 from support.figures import COLUMNS, EXACT, OUTCOMES, POINTS, RESPONSE, WIDE, KnownCurve, KnownNoise, Tail
 
 NAN = float("nan")

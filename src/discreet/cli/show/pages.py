@@ -103,9 +103,9 @@ def figures(draw: Iterable[Callable[[], Figure]]) -> list[str]:
         draw: makes each of them.
     """
     try:
-        from discreet.textbook.plots import sheet
+        from discreet.textbook.plots import saving
 
-        drawn = [sheet.svg(each()) for each in draw]
+        drawn = [saving.svg(each()) for each in draw]
     except ExtraMissing as error:
         return [f'<p class="note">Figures are left out: {escape(error.message)} ({escape(error.hint)}).</p>']
     # On a phone a figure keeps letters that can be read, and is moved sideways; so the keyboard must reach it.

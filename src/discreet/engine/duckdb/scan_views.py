@@ -22,7 +22,7 @@ from discreet.duckdb.sql_text import SQL_TYPES, bigint, double, moment, name, pa
 from discreet.engine.interface import GREATEST, LEAST
 from discreet.engine.relation_compiler import ScanView, position
 from discreet.errors import SchemaMismatch
-from discreet.exact.rational import nearest
+from discreet.exact.rounding import nearest
 from discreet.privacy import Bounds, KeyValue, Unit
 from discreet.query.ir import MOST_VALUES
 from discreet.tables import Column, Hop, Kind, Owner, Table

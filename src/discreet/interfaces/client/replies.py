@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NoReturn, Self
 
 from discreet.exact import rational
-from discreet.exact.rational import shown
+from discreet.exact.rounding import shown
 from discreet.interfaces.client.connection import malformed
 from discreet.results import Cost, prospect, state_in_words
 

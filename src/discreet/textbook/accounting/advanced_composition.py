@@ -10,7 +10,8 @@ from fractions import Fraction
 
 from discreet.accounting.loss_arithmetic import LEAST_EPSILON, rounded_up
 from discreet.errors import InvalidArgument
-from discreet.exact.rational import Rationalizable, probability, shorten
+from discreet.exact.rational import Rationalizable, probability
+from discreet.exact.rounding import shorten
 from discreet.privacy import ApproxDP, PureDP
 
 

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 from discreet.accounting.loss_arithmetic import least
 from discreet.errors import AccuracyUnreachable, InvalidArgument, LossNotAccepted
-from discreet.exact.rational import Rationalizable, positive, probability, rational, shorten
+from discreet.exact.rational import Rationalizable, positive, probability, rational
+from discreet.exact.rounding import shorten
 from discreet.privacy import Event, GaussianEvent, LaplaceEvent
 from discreet.textbook.accounting.accuracy import Noise, radius_of, scale_within
 from discreet.textbook.accounting.guarantee import Accountant, Guarantee, best_of

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from discreet.accounting.loss_arithmetic import BITS, LEAST_EPSILON, root, total
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact import log
-from discreet.exact.rational import Rationalizable, positive, probability, shorten
+from discreet.exact.rational import Rationalizable, positive, probability
+from discreet.exact.rounding import shorten
 from discreet.privacy import ADD_REMOVE, ZCDP, Adjacency, AnyLoss, ApproxDP, GaussianDP, PureDP, RenyiDP
 
 if TYPE_CHECKING:

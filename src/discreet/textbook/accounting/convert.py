@@ -22,7 +22,8 @@ from discreet.accounting.zcdp import (
     zcdp_to_renyi,
 )
 from discreet.errors import InvalidArgument, LossNotAccepted
-from discreet.exact.rational import Rationalizable, probability, shorten
+from discreet.exact.rational import Rationalizable, probability
+from discreet.exact.rounding import shorten
 from discreet.privacy import ZCDP, AnyLoss, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.textbook.accounting.renyi_dp import pure_to_renyi, renyi_to_epsilon
 

@@ -32,7 +32,8 @@ from discreet.accounting.loss_arithmetic import rounded_up
 from discreet.accounting.zcdp import gaussian_to_zcdp, pure_to_zcdp
 from discreet.errors import LossNotAccepted
 from discreet.exact import log, sqrt
-from discreet.exact.rational import Rationalizable, probability, shorten
+from discreet.exact.rational import Rationalizable, probability
+from discreet.exact.rounding import shorten
 from discreet.privacy import ZCDP, GaussianDP, PureDP
 
 _LEVELS = 24

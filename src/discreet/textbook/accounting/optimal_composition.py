@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 from discreet.accounting.loss_arithmetic import LEAST_EPSILON
 from discreet.errors import InvalidArgument
-from discreet.exact.rational import Rationalizable, positive, probability, shorten
+from discreet.exact.rational import Rationalizable, positive, probability
+from discreet.exact.rounding import shorten
 from discreet.privacy import ApproxDP, PureDP
 
 if TYPE_CHECKING:

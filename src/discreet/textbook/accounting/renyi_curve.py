@@ -12,7 +12,8 @@ from discreet.accounting.charge import charge_of
 from discreet.accounting.loss_arithmetic import LEAST_EPSILON, log_of, minimise
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact import to_float
-from discreet.exact.rational import Rationalizable, positive, probability, shorten
+from discreet.exact.rational import Rationalizable, positive, probability
+from discreet.exact.rounding import shorten
 from discreet.privacy import (
     ADD_REMOVE,
     SUBSTITUTION,

@@ -67,7 +67,7 @@ from typing import Protocol, TypeAlias
 from flint import arb
 
 from discreet.exact.ball import ball, enclose, fraction, precision
-from discreet.exact.rational import shorten
+from discreet.exact.rounding import shorten
 from discreet.privacy import ExponentialEvent, GaussianEvent, LaplaceEvent, PureEvent
 from discreet.textbook.accounting.sampled_gaussian import between, replaced
 
@@ -139,8 +139,6 @@ def _above(moment: Callable[[], arb], *, at_most: Fraction) -> Fraction:
     """A log-moment, enclosed and rounded up; `at_most` is what pure differential privacy makes of it."""
     return min(shorten(enclose(moment, bits=_BITS)[1], bits=_BITS, round_up=True), at_most)
 
-
-# ── Samples ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 GREATEST_ORDER = 1024
 """The sums have as many terms as their order; beyond, it's the event's own log-moment."""

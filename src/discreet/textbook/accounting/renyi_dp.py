@@ -30,7 +30,8 @@ from typing import TYPE_CHECKING
 
 from discreet.accounting.loss_arithmetic import BITS, LEAST_EPSILON, LEAST_LOG_DELTA, log_of
 from discreet.exact import exp as exp_bound
-from discreet.exact.rational import Rationalizable, probability, shorten
+from discreet.exact.rational import Rationalizable, probability
+from discreet.exact.rounding import shorten
 from discreet.privacy import ExponentialEvent, PureDP, PureEvent, RenyiDP
 
 if TYPE_CHECKING:
@@ -242,9 +243,6 @@ def _logs(epsilon: float, delta: float, share: float) -> tuple[float, float, flo
     own, rest = (1 - delta) * share, (1 - delta) * (1 - share)
     a = epsilon + log1p(delta / own)
     return delta + own, rest, a, (log(rest) if rest > 0 else -inf) - log1p(-own * exp(-epsilon))
-
-
-# ── From pure differential privacy, and from a bounded range ──────────────────────────────────────────────────────────
 
 
 def pure_to_renyi(epsilon: Rationalizable, alpha: Rationalizable) -> RenyiDP:

@@ -69,7 +69,7 @@ from math import comb, floor, log2
 from flint import arb
 
 from discreet.exact.ball import ball, fraction, precision
-from discreet.exact.rational import shorten
+from discreet.exact.rounding import shorten
 
 _MOMENT_BITS = 256
 """The sum of moments cancels to a few times q², so some bits more than elsewhere."""

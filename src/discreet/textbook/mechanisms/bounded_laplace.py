@@ -10,7 +10,8 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, Self
 
 from discreet.errors import InvalidArgument
-from discreet.exact.rational import Rationalizable, positive, probability, shorten
+from discreet.exact.rational import Rationalizable, positive, probability
+from discreet.exact.rounding import shorten
 from discreet.mechanisms.parameters import (
     GREATEST,
     AddsNoise,

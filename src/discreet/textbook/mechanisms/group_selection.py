@@ -282,7 +282,7 @@ def _law_of(epsilon: Fraction, delta: Fraction) -> Finite:
     Raises:
         InvalidArgument: there are too many steps.
     """
-    from discreet.exact.rational import exp
+    from discreet.exact.rounding import exp
     from discreet.noise.finite import finite_law
 
     one = 1 << _BITS

@@ -229,7 +229,7 @@ class PermuteAndFlip(Pure):
 @lru_cache(maxsize=1024)
 def _radius(rate: Fraction, confidence: Fraction, options: int) -> int:
     """`PermuteAndFlip.radius`, once the arguments are checked."""
-    from discreet.exact.rational import log
+    from discreet.exact.rounding import log
     from discreet.stats.confidence_bounds import boundary, excess
 
     doubt = 1 - confidence

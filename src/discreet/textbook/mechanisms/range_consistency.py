@@ -135,8 +135,6 @@ def _pairs(level: NDArray[Any]) -> NDArray[Any]:
     return sums
 
 
-# ── Errors ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
 _REST = 1 / 32
 """What part of the doubt the rest gets."""
 

@@ -7,20 +7,10 @@ from math import exp
 from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument
-from discreet.textbook.plots.guarantees import odds
+from discreet.textbook.plots.loss_law import odds
 from discreet.textbook.plots.marks import STROKES, Ending, draw_lines, name_ends, strokes
-from discreet.textbook.plots.sheet import (
-    FAINT,
-    axes_in,
-    by_powers,
-    describe,
-    finite,
-    house_style,
-    percent,
-    rising,
-    sheet,
-    shown,
-)
+from discreet.textbook.plots.numbers import by_powers, finite, percent, rising, shown
+from discreet.textbook.plots.sheet import FAINT, axes_in, describe, house_style, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from discreet.errors import InvalidArgument
 from discreet.textbook.plots.marks import STROKES, binned, by_percent, key_beside, legend_above, level_bars, strokes
-from discreet.textbook.plots.sheet import FAINT, INK, axes_in, describe, finite, house_style, percent, sheet, shown
+from discreet.textbook.plots.numbers import finite, percent, shown
+from discreet.textbook.plots.sheet import FAINT, INK, axes_in, describe, house_style, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,15 +11,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from discreet.errors import InvalidArgument
 from discreet.textbook.plots.marks import STROKES, Ending, name_ends
-from discreet.textbook.plots.sheet import (
-    INK,
-    axes_in,
-    describe,
-    finite,
-    house_style,
-    sheet,
-    shown,
-)
+from discreet.textbook.plots.numbers import finite, shown
+from discreet.textbook.plots.sheet import INK, axes_in, describe, house_style, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

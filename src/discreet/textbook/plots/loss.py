@@ -6,19 +6,10 @@ from collections.abc import Mapping
 from math import floor
 from typing import TYPE_CHECKING
 
-from discreet.textbook.plots.guarantees import LossLaw
+from discreet.textbook.plots.loss_law import LossLaw
 from discreet.textbook.plots.marks import Stroke, strokes
-from discreet.textbook.plots.sheet import (
-    FAINT,
-    INK,
-    axes_in,
-    by_powers,
-    describe,
-    finite,
-    house_style,
-    sheet,
-    shown,
-)
+from discreet.textbook.plots.numbers import by_powers, finite, shown
+from discreet.textbook.plots.sheet import FAINT, INK, axes_in, describe, house_style, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

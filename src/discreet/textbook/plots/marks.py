@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from discreet.errors import InvalidArgument
-from discreet.textbook.plots.sheet import INK, percent
+from discreet.textbook.plots.numbers import percent
+from discreet.textbook.plots.sheet import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,19 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from discreet.errors import InvalidArgument
-from discreet.textbook.plots.guarantees import AdditiveNoise
+from discreet.textbook.plots.loss_law import AdditiveNoise
 from discreet.textbook.plots.marks import STROKES, stacked
-from discreet.textbook.plots.sheet import (
-    FAINT,
-    INK,
-    WIDTH,
-    axes_in,
-    describe,
-    house_style,
-    percent,
-    sheet,
-    shown,
-)
+from discreet.textbook.plots.numbers import percent, shown
+from discreet.textbook.plots.sheet import FAINT, INK, WIDTH, axes_in, describe, house_style, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

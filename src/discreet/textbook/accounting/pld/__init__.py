@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument
-from discreet.exact.rational import Rationalizable, probability, rational, to_float
+from discreet.exact.rational import Rationalizable, probability, rational
+from discreet.exact.rounding import to_float
 from discreet.privacy import Event
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import LossNotAccepted
-from discreet.exact.rational import to_float
+from discreet.exact.rounding import to_float
 from discreet.privacy import ExponentialEvent, GaussianEvent, LaplaceEvent
 
 Floats: TypeAlias = NDArray[np.float64]
