@@ -11,7 +11,7 @@ import pytest
 
 from discreet.query import ir
 from discreet.query.estimates import Grid, grid_of
-from discreet.query.estimates.choices import MOST_BINS
+from discreet.query.estimates.grids import MOST_BINS
 from discreet.query.ir import ordinal
 from discreet.tables import Kind
 from support.relations import evaluate

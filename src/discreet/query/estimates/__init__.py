@@ -1,15 +1,16 @@
 """Estimates: from released integers to the statistic an analyst asked for, with its interval.
 
-`noise` says what noise a number has, `estimator` what is said of how a statistic comes from several; `totals`, `means`,
-`associations` and `choices` are its families. `noise_tails` says how far noise reaches, `intervals` how far it may
-carry an answer, and `selected_groups` how far where noise decides what is shown. `outputs` tells how far that will move
-before there is an answer, so planning stands on this room. All of it is post-processing:
-it costs nothing and can give nothing away, so plain floats will do from here on.
+`noise` says what noise a number has, `estimator` what is said of how a statistic comes from several; `totals`,
+`truths`, `means`, `associations` and `choices` are its families. `noise_tails` says how far noise reaches, `intervals`
+how far it may carry an answer, and `selected_groups` how far where noise decides what is shown. `outputs` tells how far
+that will move before there is an answer, so planning stands on this room. All of it is post-processing: it costs
+nothing and can give nothing away, so plain floats will do from here on.
 """
 
 from discreet.query.estimates.associations import Association
-from discreet.query.estimates.choices import Grid, ModeEstimator, Pick, QuantileEstimator, Selection, grid_of
+from discreet.query.estimates.choices import ModeEstimator, Pick, QuantileEstimator, Selection
 from discreet.query.estimates.estimator import Estimator
+from discreet.query.estimates.grids import Grid, grid_of
 from discreet.query.estimates.intervals import SMALLEST, Joint
 from discreet.query.estimates.linear import ROWS, Linear, LinearRatio, Slopes
 from discreet.query.estimates.means import Mean, Spread
