@@ -62,7 +62,7 @@ DISTINCT = ir.AggregateFunction(
 FUNCTIONS = (COUNT, UNITS, DISTINCT)
 
 SPELLINGS: Mapping[str, Spelling] = {
-    "Count": Spelling(function=COUNT, form=Form.ROWS),
+    "Count": Spelling(function=COUNT, form=Form.ROWS, of_unit=ir.Summary.COUNT),
     "CountIf": Spelling(function=COUNT, form=Form.CONDITION),
     "ApproxDistinct": Spelling(function=DISTINCT),
 }

@@ -69,7 +69,7 @@ STDDEV_SAMP = _spread_of("stddev_samp", least_rows=2, is_root=True)
 FUNCTIONS = (AVG, VAR_POP, VAR_SAMP, STDDEV_POP, STDDEV_SAMP)
 
 SPELLINGS: Mapping[str, Spelling] = {
-    "Avg": Spelling(function=AVG),
+    "Avg": Spelling(function=AVG, of_unit=ir.Summary.AVG),
     "mean": Spelling(function=AVG),
     "VariancePop": Spelling(function=VAR_POP),
     "Variance": Spelling(function=VAR_SAMP),

@@ -65,9 +65,9 @@ QUANTILE = ir.AggregateFunction(
 FUNCTIONS = (QUANTILE,)
 
 SPELLINGS: Mapping[str, Spelling] = {
-    "Min": Spelling(function=QUANTILE, form=Form.EXTREME, fraction=Fraction(0)),
-    "Max": Spelling(function=QUANTILE, form=Form.EXTREME, fraction=Fraction(1)),
-    "Median": Spelling(function=QUANTILE, fraction=_HALF),
+    "Min": Spelling(function=QUANTILE, form=Form.EXTREME, fraction=Fraction(0), of_unit=ir.Summary.MIN),
+    "Max": Spelling(function=QUANTILE, form=Form.EXTREME, fraction=Fraction(1), of_unit=ir.Summary.MAX),
+    "Median": Spelling(function=QUANTILE, fraction=_HALF, of_unit=ir.Summary.MEDIAN),
     "approx_median": Spelling(function=QUANTILE, fraction=_HALF),
     **dict.fromkeys(
         ("Quantile", "ApproxQuantile", "quantile_cont", "quantile_disc", "percentile", "percentile_approx"),

@@ -40,8 +40,10 @@ class Spelling:
         function: which aggregate.
         form: how its arguments are written.
         fraction: of a quantile whose name says it.
+        of_unit: what it means of one unit's rows, in a subquery, where it is exact; None if it isn't offered there.
     """
 
     function: ir.AggregateFunction
     form: Form = Form.ONE
     fraction: Fraction | None = None
+    of_unit: ir.Summary | None = None

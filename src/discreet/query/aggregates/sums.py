@@ -44,4 +44,4 @@ SUM = ir.AggregateFunction(
 
 FUNCTIONS = (SUM,)
 
-SPELLINGS: Mapping[str, Spelling] = {"Sum": Spelling(function=SUM)}
+SPELLINGS: Mapping[str, Spelling] = {"Sum": Spelling(function=SUM, of_unit=ir.Summary.SUM)}

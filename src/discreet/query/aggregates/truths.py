@@ -56,6 +56,6 @@ BOOL_AND = _truth_of("bool_and", decided=False)
 FUNCTIONS = (BOOL_OR, BOOL_AND)
 
 SPELLINGS: Mapping[str, Spelling] = {
-    "LogicalOr": Spelling(function=BOOL_OR, form=Form.EXTREME),
-    "LogicalAnd": Spelling(function=BOOL_AND, form=Form.EXTREME),
+    "LogicalOr": Spelling(function=BOOL_OR, form=Form.EXTREME, of_unit=ir.Summary.ANY),
+    "LogicalAnd": Spelling(function=BOOL_AND, form=Form.EXTREME, of_unit=ir.Summary.ALL),
 }

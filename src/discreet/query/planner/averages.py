@@ -26,10 +26,6 @@ from discreet.query.ir import (
     nullif_zero,
     uncast,
 )
-from discreet.tables import Kind
-
-_AVERAGE = ir.Type(Kind.REAL, Fraction(-(2**200)), Fraction(2**200), nullable=True)
-"""NULL where a noisy count leaves nothing to divide by."""
 
 _PARTS = (SUM, COUNT)
 """What an average is the ratio of."""
@@ -63,7 +59,8 @@ def with_averages(question: ir.Question) -> ir.Question:
         if ratio.of not in averages:
             name = _unused(f"average of {ratio.total}", [*aggregates, *(each.name for each in averages.values())])
             averages[ratio.of] = ir.Aggregate(name=name, function=AVG, argument=ratio.of)
-        released = ir.Released(averages[ratio.of].name, _AVERAGE)
+        made = averages[ratio.of]
+        released = ir.Released(made.name, AVG.result(made))
         return released if ratio.factor == 1 else call("multiply", released, literal(ratio.factor))
 
     outputs = tuple(replace(output, expr=_changed(output.expr, average)) for output in question.outputs)

@@ -177,11 +177,9 @@ def _exponent(size: Fraction) -> int:
 def measures(draft: Draft) -> Draft:
     """Say which integers are needed, each once, and how the aggregates come from them.
 
-    AVG takes a count and a sum about the middle of the bounds; VAR and STDDEV also a sum of squares; COVAR and CORR
-    sums of products, or, where `in_parts` is set, of parts into which each row is put by both values. Quantiles and
-    modes are chosen from histograms, of which there is one for each expression.
-    Private groups are selected by their number of units: a measure of its own, unless the question asks for that
-    number anyway.
+    Each aggregate says what it takes, see `query.aggregates`. Quantiles and modes are chosen from histograms, of which
+    there is one for each expression. Private groups are selected by their number of units: a measure of its own, unless
+    the question asks for that number anyway.
 
     Raises:
         UnboundedColumn: a sum of values whose range nothing declares.

@@ -30,9 +30,6 @@ MOST_LISTED = 1_000
 _FRACTION = re.compile(r"\d*\.?\d{0,9}", re.ASCII)
 """How fractions may be written: nine digits tell apart more ranks than tables have rows."""
 
-_OF_UNITS = {"Min", "Max", "Median", "LogicalOr", "LogicalAnd", "AnyValue"}
-"""Those that are offered of one unit's rows, in a subquery."""
-
 MARGINS = {str(side): side for side in ir.Side}
 """DP_INTERVAL_LOW, DP_INTERVAL_HIGH and DP_STDDEV, by name in small letters."""
 
@@ -71,8 +68,8 @@ def aggregate_call(node: Node) -> AggregateCall:
 
 
 def is_aggregate(node: exp.Expression) -> bool:
-    """Whether a syntax node is an aggregate, of an answer or of one unit's rows."""
-    return type(node).__name__ in _OF_UNITS or is_aggregate_call(node)
+    """Whether a syntax node is an aggregate, or ANY_VALUE, which is refused as one."""
+    return type(node).__name__ == "AnyValue" or is_aggregate_call(node)
 
 
 def is_aggregate_call(node: Node) -> bool:

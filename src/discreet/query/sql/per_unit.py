@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 from discreet.errors import TypeMismatch, UnboundedColumn, UnknownColumn, Unsupported, unforeseen
 from discreet.privacy import Unit
 from discreet.query import ir
+from discreet.query.aggregates import SPELLINGS
 from discreet.query.ir import is_null, outward
 from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.names import Names
@@ -25,16 +26,8 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
-SUMMARIES = {
-    "Count": ir.Summary.COUNT,
-    "Sum": ir.Summary.SUM,
-    "Avg": ir.Summary.AVG,
-    "Min": ir.Summary.MIN,
-    "Max": ir.Summary.MAX,
-    "Median": ir.Summary.MEDIAN,
-    "LogicalOr": ir.Summary.ANY,
-    "LogicalAnd": ir.Summary.ALL,
-}
+SUMMARIES = {name: each.of_unit for name, each in SPELLINGS.items() if each.of_unit is not None}
+"""By the name of the parser's class."""
 
 _REAL_BITS = 32
 """Real numbers are added up on a grid of some 2³² steps up to their greatest size, so that their sum doesn't depend on
