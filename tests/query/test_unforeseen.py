@@ -20,8 +20,8 @@ from discreet.engine import relation_compiler, rewrites
 from discreet.engine.duckdb import aggregation
 from discreet.errors import LimitsRequired, Unsupported
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Limits
-from discreet.query import ir
-from discreet.query.aggregates import Form
+from discreet.query import aggregates, ir
+from discreet.query.aggregates import AGGREGATES, SPELLINGS, Form
 from discreet.query.estimates import ROWS, Estimator, Interval, Noises, Noisy
 from discreet.query.ir import canonical_text, conditions, decimal_places, limits, relations
 from discreet.query.planner import (
@@ -31,6 +31,7 @@ from discreet.query.planner import (
     clamping,
     groups,
     make_plan,
+    measures,
     plan_text,
     plan_warnings,
     sensitivities,
@@ -125,6 +126,27 @@ def test_an_estimator_that_does_not_say_how_it_moves_is_none() -> None:
     make: Any = _Truth
     with pytest.raises(TypeError, match="slopes"):
         make("m0")
+
+
+def test_what_only_looks_like_an_estimator_is_refused() -> None:
+    """Though it has all that an answer takes: nobody knows how noise moves it."""
+
+    class Looks:
+        parts = ()
+        estimate = interval = None
+
+    draft = level("AVG(age)", epsilon=1).draft
+    (known,) = draft.question.aggregates
+    unknown = replace(known, function=replace(known.function, name="geomean", estimator=lambda *_: Looks()))
+    with pytest.raises(Unsupported, match="Looks"):
+        measures._estimator(unknown, measures.MeasureCollector(draft))
+
+
+def test_no_name_means_two_aggregates() -> None:
+    """One wouldn't be reached, and nothing would say so."""
+    families = aggregates._FAMILIES
+    assert len(AGGREGATES) == sum(len(family.FUNCTIONS) for family in families)
+    assert len(SPELLINGS) == sum(len(family.SPELLINGS) for family in families)
 
 
 RELATION: Any = _Shuffled(level("COUNT(*)", epsilon=1).draft.question.source)

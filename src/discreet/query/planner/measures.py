@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, prod
 
-from discreet.errors import InvalidArgument, TooManyGroups, Unsupported
+from discreet.errors import InvalidArgument, TooManyGroups, Unsupported, unforeseen
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.aggregates import Measures, range_of
@@ -239,5 +239,7 @@ def _estimator(aggregate: ir.Aggregate, measures: Measures) -> Estimator:
     """
     if any(each is not None and is_always_null(each, Trial(_STEPS)) for each in (aggregate.argument, aggregate.other)):
         return OfNoRows(is_count=aggregate.function.is_count)
-    found: Estimator = aggregate.function.estimator(aggregate, measures)
+    found = aggregate.function.estimator(aggregate, measures)
+    if not isinstance(found, Estimator):  # what isn't one needn't say how noise moves it
+        raise unforeseen(found)
     return found
