@@ -348,7 +348,7 @@ COUNTED = {"units", "distinct"}
 
 
 def test_each_error_that_is_promised_is_tried() -> None:
-    """Whichever aggregate of the fixtures is announced with an error stands among those that are tried below."""
+    """Each aggregate of the fixtures that is announced with an error is among those that are tried below."""
     announced = set[str]()
     asked = [sql for name in ("accepted.sql", "aggregates_accepted.sql") for sql, _ in pairs(FOLDER / name)]
     for sql in asked:

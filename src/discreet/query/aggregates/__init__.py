@@ -1,7 +1,7 @@
 """Aggregates: each an object that says all there is to say of it, in the file of its family.
 
-What it takes, what type it has, what is measured for it and how it is estimated from that, and under which names SQL
-knows it. A new one is written into its family's file, or into a file of its own that is listed here.
+It says what it takes, which type it has, what is measured for it, how it is estimated from that, and what SQL calls it.
+A new one goes into the file of its family; a new family is listed here.
 """
 
 from collections.abc import Mapping

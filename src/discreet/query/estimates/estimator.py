@@ -22,8 +22,8 @@ Value: TypeAlias = KeyValue | float | list[KeyValue]
 class Estimator(ABC):
     """How one aggregate is estimated from what was released.
 
-    What a family doesn't say is refused or left open, never guessed: whoever writes one says how far noise moves it, or
-    that this isn't known.
+    Nothing is guessed: each family says how far noise moves it, or that this isn't known. What else it leaves unsaid
+    promises nothing.
     """
 
     __slots__ = ()
