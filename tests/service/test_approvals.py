@@ -15,7 +15,7 @@ import discreet as dp
 from discreet.errors import AboveCeiling, Forbidden, InvalidArgument, NotApproved
 from discreet.gateway import declarations_digest
 from discreet.results import Cost
-from discreet.service import Caller, Role
+from discreet.service import Ask, Caller, Role
 from discreet.service.tokens import check_ceiling
 from support.served import COUNT, Served, outcome, served_in_threads
 
@@ -42,22 +42,22 @@ def test_an_approved_question_is_asked_once(running: Served) -> None:
     assert (request["subject"], request["state"], request["purpose"]) == ("bob", "open", "the yearly report")
     assert "own ceiling" in request["readers"]
     with pytest.raises(NotApproved, match="open"):
-        service.ask(bob, COUNT, TERMS, approval=request["id"])
+        service.ask(bob, Ask(COUNT, TERMS, approval=request["id"]))
     approved = service.approve(head, request["id"], days=2)
     assert (approved["state"], approved["by"]) == ("approved", "custodian")
     for question, terms in ((COUNT, {"epsilon": "3"}), (f"{COUNT} WHERE k = 'a'", TERMS)):
         with pytest.raises(NotApproved):
-            service.ask(bob, question, terms, approval=request["id"])
+            service.ask(bob, Ask(question, terms, approval=request["id"]))
     with pytest.raises(NotApproved):
-        service.ask(running.callers["analyst"], COUNT, TERMS, approval=request["id"])
-    ticket = service.ask(bob, COUNT, TERMS, approval=request["id"], digest=request["digest"], key="once")
+        service.ask(running.callers["analyst"], Ask(COUNT, TERMS, approval=request["id"]))
+    ticket = service.ask(bob, Ask(COUNT, TERMS, approval=request["id"], digest=request["digest"], key="once"))
     assert "answer" in outcome(ticket)
     assert service.requests(bob)[0]["state"] == "used"
     with pytest.raises(NotApproved, match="used up"):
-        service.ask(bob, COUNT, TERMS, approval=request["id"])
-    assert service.ask(bob, COUNT, TERMS, approval=request["id"], key="once") is ticket
+        service.ask(bob, Ask(COUNT, TERMS, approval=request["id"]))
+    assert service.ask(bob, Ask(COUNT, TERMS, approval=request["id"], key="once")) is ticket
     with pytest.raises(AboveCeiling):
-        service.ask(bob, COUNT, TERMS, key="once")
+        service.ask(bob, Ask(COUNT, TERMS, key="once"))
     assert service.verify(head).problems == ()
 
 

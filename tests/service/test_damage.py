@@ -16,7 +16,7 @@ from discreet.errors import LedgerCorrupt, LedgerUnavailable, TooManyWaiting
 from discreet.interfaces.http import make_app
 from discreet.ledger import DAMAGE, history
 from discreet.ledger.row import Kind, Row
-from discreet.service import Role, Service
+from discreet.service import Ask, Role, Service
 from support.ledgers import rows, sql
 from support.served import COUNT, Served, bearer, outcome, served_in_threads
 
@@ -26,7 +26,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A service of which ann and bob have asked something."""
     with served_in_threads(tmp_path_factory.mktemp("damage")) as found:
         for number, who in enumerate(("analyst", "bob", "analyst")):
-            outcome(found.service.ask(found.callers[who], f"{COUNT} WHERE id > {number}", {"epsilon": "1/10"}))
+            outcome(found.service.ask(found.callers[who], Ask(f"{COUNT} WHERE id > {number}", {"epsilon": "1/10"})))
         found.service.issue(found.callers["custodian"], "carl", Role.ANALYST, days=1)  # the last entry is no debit
         yield found
 
@@ -64,7 +64,7 @@ def test_nothing_is_asked_once_damage_is_known(damaged: tuple[Served, int], look
     before = running.states()
     for number in (0, 7):
         with pytest.raises(LedgerCorrupt, match="damaged"):
-            service.ask(running.callers["analyst"], f"{COUNT} WHERE id > {number}", {"epsilon": "1/10"})
+            service.ask(running.callers["analyst"], Ask(f"{COUNT} WHERE id > {number}", {"epsilon": "1/10"}))
     assert running.states() == before
 
 
@@ -80,7 +80,7 @@ def test_what_waits_when_damage_is_noticed_is_not_paid_for(
         return carried_out(*arguments)  # type: ignore[arg-type]  # as it was called
 
     monkeypatch.setattr(type(running.service._questions), "_carried_out", noticed)
-    ticket = running.service.ask(running.callers["analyst"], f"{COUNT} WHERE id > 8", {"epsilon": "1/10"})
+    ticket = running.service.ask(running.callers["analyst"], Ask(f"{COUNT} WHERE id > 8", {"epsilon": "1/10"}))
     assert outcome(ticket)["error"]["code"] == LedgerCorrupt.code
     assert running.states() == before
 
@@ -92,7 +92,7 @@ def test_a_server_that_starts_notices(damaged: tuple[Served, int], tmp_path: Pat
     with closing(Service(copied / "discreet.toml", running.service.settings)) as another:
         assert not another.is_ready
         with pytest.raises(LedgerCorrupt):
-            another.ask(running.callers["analyst"], COUNT, {"epsilon": "1/9"})
+            another.ask(running.callers["analyst"], Ask(COUNT, {"epsilon": "1/9"}))
 
 
 def test_who_may_sees_which_entry_is_damaged(damaged: tuple[Served, int]) -> None:

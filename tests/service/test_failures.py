@@ -10,7 +10,7 @@ import pytest
 import discreet as dp
 from discreet.errors import TooManyFailures
 from discreet.ledger import Failures, State
-from discreet.service import Ticket
+from discreet.service import Ask, Ticket
 from discreet.service.carrying_out import recovered
 from discreet.service.workers import Worker
 from support import served as support
@@ -40,7 +40,7 @@ def test_after_so_many_misses_nothing_new_is_asked(tmp_path: Path, monkeypatch: 
         before = spent(running)
         for caller in (bob, running.callers["analyst"]):
             with pytest.raises(TooManyFailures, match="2 questions to this account failed") as caught:
-                service.ask(caller, f"{COUNT} WHERE id > 3", {"epsilon": "1/10"})
+                service.ask(caller, Ask(f"{COUNT} WHERE id > 3", {"epsilon": "1/10"}))
             assert "acknowledge" in caught.value.hint_at("cli")
         assert spent(running) == before
         assert support.again(running, first).is_done

@@ -26,7 +26,7 @@ from discreet.errors import (
 )
 from discreet.ledger import Account, Attempt, Ledger, State, attempts, key_digest
 from discreet.privacy import LaplaceEvent
-from discreet.service import Service, Ticket
+from discreet.service import Ask, Service, Ticket
 from discreet.service.idempotency import Keys
 from support import served
 from support.served import COUNT, Served, served_in_threads
@@ -67,7 +67,7 @@ def test_threads_with_one_key_ask_once(running: Served) -> None:
 
     def ask(_: int) -> Ticket:
         barrier.wait()
-        return running.service.ask(ann, OWN[0], {"epsilon": "1/7"}, key="threads")
+        return running.service.ask(ann, Ask(OWN[0], {"epsilon": "1/7"}, key="threads"))
 
     with ThreadPoolExecutor(6) as pool:
         tickets = list(pool.map(ask, range(6)))
@@ -80,29 +80,29 @@ def test_a_retry_has_the_answer_of_its_own_debit(running: Served) -> None:
     """Whatever was admitted or asked since, after a restart too; where limits are chosen first, all of it."""
     service, ann = running.service, running.callers["analyst"]
     asked: list[dict[str, Any]] = [{"epsilon": "1/9"}, {"epsilon": "1/2", "limits": "auto"}]
-    first = [outcome(service.ask(ann, OWN[1 + n], terms, key=f"own{n}")) for n, terms in enumerate(asked)]
+    first = [outcome(service.ask(ann, Ask(OWN[1 + n], terms, key=f"own{n}"))) for n, terms in enumerate(asked)]
     assert all("answer" in each for each in first)
     with dp.load(running.folder / "discreet.toml") as tables:
         tables.refresh()
     spent = len(running.states())
     restart(service)
-    again = [service.ask(ann, OWN[1 + n], terms, key=f"own{n}") for n, terms in enumerate(asked)]
+    again = [service.ask(ann, Ask(OWN[1 + n], terms, key=f"own{n}")) for n, terms in enumerate(asked)]
     assert [unsigned(outcome(each)) for each in again] == [unsigned(each) for each in first]
     assert len(running.states()) == spent
-    anew = outcome(service.ask(ann, OWN[1], asked[0], key="another"))
+    anew = outcome(service.ask(ann, Ask(OWN[1], asked[0], key="another")))
     assert anew["answer"]["entry"] != first[0]["answer"]["entry"]
 
 
 def test_a_key_is_for_one_plan_of_one_subject(running: Served) -> None:
     """Another plan under it is refused, also after a restart; somebody else's key is another one."""
     service, ann, bob = running.service, running.callers["analyst"], running.callers["bob"]
-    mine = service.ask(ann, OWN[3], {"epsilon": "1/11"}, key="same")
+    mine = service.ask(ann, Ask(OWN[3], {"epsilon": "1/11"}, key="same"))
     for _ in range(2):
         with pytest.raises(KeyReused):
-            service.ask(ann, OWN[3], {"epsilon": "1/3"}, key="same")
+            service.ask(ann, Ask(OWN[3], {"epsilon": "1/3"}, key="same"))
         outcome(mine)
         restart(service)
-    theirs = service.ask(bob, OWN[4], {"epsilon": "1/13"}, key="same")
+    theirs = service.ask(bob, Ask(OWN[4], {"epsilon": "1/13"}, key="same"))
     assert theirs.id != mine.id
     found = outcome(theirs)
     assert found["answer"]["certificate"]["analyst"] == "bob"
@@ -123,7 +123,7 @@ def test_a_crash_is_not_made_good_by_a_second_run(running: Served, monkeypatch: 
     spent = len(running.states())
     with monkeypatch.context() as patch:
         patch.setattr(attempts, "MARGIN", timedelta(hours=1))
-        pending = service.ask(ann, OWN[5], terms, key="crash")
+        pending = service.ask(ann, Ask(OWN[5], terms, key="crash"))
         assert outcome(pending)["error"]["code"] == AskedAlready.code
         assert service.ticket(ann, pending.id) is pending
         assert outcome(pending)["error"]["code"] == AskedAlready.code
@@ -131,7 +131,7 @@ def test_a_crash_is_not_made_good_by_a_second_run(running: Served, monkeypatch: 
     assert service.ticket(ann, pending.id) is pending
     assert outcome(pending)["error"]["code"] == QuestionFailed.code
     restart(service)
-    assert outcome(service.ask(ann, OWN[5], terms, key="crash"))["error"]["code"] == QuestionFailed.code
+    assert outcome(service.ask(ann, Ask(OWN[5], terms, key="crash")))["error"]["code"] == QuestionFailed.code
     assert len(running.states()) == spent
     assert running.states()[-1] is State.RESERVED
 
@@ -139,15 +139,15 @@ def test_a_crash_is_not_made_good_by_a_second_run(running: Served, monkeypatch: 
 def test_what_was_refused_may_be_asked_again(running: Served) -> None:
     """Its key is free: nothing was paid under it."""
     service, ann = running.service, running.callers["analyst"]
-    assert outcome(service.ask(ann, OWN[6], {"epsilon": 1000}, key="dear"))["error"]["code"] == "budget_exhausted"
-    assert "answer" in outcome(service.ask(ann, OWN[6], {"epsilon": "1/19"}, key="dear"))
+    assert outcome(service.ask(ann, Ask(OWN[6], {"epsilon": 1000}, key="dear")))["error"]["code"] == "budget_exhausted"
+    assert "answer" in outcome(service.ask(ann, Ask(OWN[6], {"epsilon": "1/19"}, key="dear")))
 
 
 @pytest.mark.parametrize("key", ["", " a", "a\n", "é", "x" * 201, "\x00"])
 def test_what_is_no_key_is_refused(running: Served, key: str) -> None:
     """1 to 200 printable ASCII characters."""
     with pytest.raises(InvalidArgument):
-        running.service.ask(running.callers["analyst"], COUNT, {"epsilon": "1/10"}, key=key)
+        running.service.ask(running.callers["analyst"], Ask(COUNT, {"epsilon": "1/10"}, key=key))
 
 
 def test_what_is_asked_is_the_plan_that_was_named(running: Served) -> None:
@@ -155,20 +155,20 @@ def test_what_is_asked_is_the_plan_that_was_named(running: Served) -> None:
     service, ann = running.service, running.callers["analyst"]
     digest = service.plan(ann, COUNT, {"epsilon": "1/23"}).digest
     with pytest.raises(PlanChanged):
-        service.ask(ann, COUNT, {"epsilon": "1/29"}, digest=digest)
-    assert service.ask(ann, COUNT, {"epsilon": "1/23"}, digest=digest).digest == digest
+        service.ask(ann, Ask(COUNT, {"epsilon": "1/29"}, digest=digest))
+    assert service.ask(ann, Ask(COUNT, {"epsilon": "1/23"}, digest=digest)).digest == digest
 
 
 def test_a_ceiling_is_looked_at_before_what_is_stored(running: Served) -> None:
     """What others paid for isn't free for who may not ask it; with an approval it is, and nothing is used up."""
     service, ann, bob, head = running.service, *(running.callers[name] for name in ("analyst", "bob", "custodian"))
     terms = {"epsilon": "3/2"}
-    assert "answer" in outcome(service.ask(ann, COUNT, terms))
+    assert "answer" in outcome(service.ask(ann, Ask(COUNT, terms)))
     with pytest.raises(AboveCeiling):
-        service.ask(bob, COUNT, terms)
+        service.ask(bob, Ask(COUNT, terms))
     request = service.request(bob, COUNT, terms, "the yearly report")
     service.approve(head, request["id"])
-    assert outcome(service.ask(bob, COUNT, terms, approval=request["id"]))["answer"]["reused"]
+    assert outcome(service.ask(bob, Ask(COUNT, terms, approval=request["id"])))["answer"]["reused"]
     assert service.requests(bob)[-1]["state"] == "approved"
 
 
@@ -176,30 +176,30 @@ def test_what_is_stored_of_an_earlier_version_is_read_by_its_number(running: Ser
     """For nothing, by who may ask it within their own ceiling; what isn't stored isn't asked."""
     service, ann, bob = running.service, running.callers["analyst"], running.callers["bob"]
     terms = {"epsilon": "4/3"}
-    first = outcome(service.ask(ann, OWN[8], terms))
+    first = outcome(service.ask(ann, Ask(OWN[8], terms)))
     number = first["answer"]["certificate"]["data_version"]
     with dp.load(running.folder / "discreet.toml") as tables:
         tables.refresh()
     spent = len(running.states())
     for key in (None, "a key", "a key"):
-        again = outcome(service.ask(ann, OWN[8], terms, version=number, key=key))
+        again = outcome(service.ask(ann, Ask(OWN[8], terms, version=number, key=key)))
         assert again["answer"]["rows"] == first["answer"]["rows"]
         assert again["answer"]["reused"]
     digest = service.plan(ann, OWN[8], terms).digest
-    assert service.ask(ann, OWN[8], terms, version=number, digest=digest).is_done
+    assert service.ask(ann, Ask(OWN[8], terms, version=number, digest=digest)).is_done
     for wrong in (number + 1, number - 1, 2**40):
         with pytest.raises(InvalidArgument, match=f"is stored for version {wrong}"):
-            service.ask(ann, OWN[8], terms, version=wrong)
+            service.ask(ann, Ask(OWN[8], terms, version=wrong))
     with pytest.raises(PlanChanged):
-        service.ask(ann, OWN[8], terms, version=number, digest="x")
+        service.ask(ann, Ask(OWN[8], terms, version=number, digest="x"))
     with pytest.raises(AboveCeiling):
-        service.ask(bob, OWN[8], terms, version=number)
+        service.ask(bob, Ask(OWN[8], terms, version=number))
     with pytest.raises(AboveCeiling):
-        service.ask(bob, OWN[8], terms, version=2**40)
+        service.ask(bob, Ask(OWN[8], terms, version=2**40))
     with pytest.raises(InvalidArgument, match="not for what is stored"):
-        service.ask(bob, OWN[8], terms, version=number, approval="x")
+        service.ask(bob, Ask(OWN[8], terms, version=number, approval="x"))
     with pytest.raises(Forbidden):
-        service.ask(running.callers["auditor"], OWN[8], terms, version=number)
+        service.ask(running.callers["auditor"], Ask(OWN[8], terms, version=number))
     assert len(running.states()) == spent
 
 
@@ -222,20 +222,20 @@ def test_what_was_refused_after_a_part_was_paid_says_so_again(running: Served, m
             reserve(other, **{**said, "question": "another", "event": LaplaceEvent(scale=1 / left, l1=1)})
         return reserve(account, **said)
 
-    ask = partial(service.ask, ann, OWN[7], terms)
+    asked = partial(Ask, OWN[7], terms)
     with monkeypatch.context() as patch:
         patch.setattr(Account, "reserve", outrun)
-        found = outcome(ask(key="part"))
+        found = outcome(service.ask(ann, asked(key="part")))
     assert found["error"]["code"] == "budget_exhausted"
     assert "what it measures first is paid for" in found["error"]["hint"]
     spent = len(running.states())
-    assert outcome(ask(key="part")) == found
+    assert outcome(service.ask(ann, asked(key="part"))) == found
     restart(service)
-    assert outcome(ask(key="part"))["error"]["code"] == AskedAlready.code
+    assert outcome(service.ask(ann, asked(key="part")))["error"]["code"] == AskedAlready.code
     monkeypatch.setattr(attempts, "MARGIN", timedelta(days=-1))
-    assert outcome(ask(key="part"))["error"]["code"] == AskedInPart.code
+    assert outcome(service.ask(ann, asked(key="part")))["error"]["code"] == AskedInPart.code
     assert len(running.states()) == spent
-    assert outcome(ask(key="anew"))["error"]["code"] == "budget_exhausted"
+    assert outcome(service.ask(ann, asked(key="anew")))["error"]["code"] == "budget_exhausted"
     assert len(running.states()) == spent
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import TooManyValues, TooMuchAsked, Unsupported
 from discreet.ledger import Allowance, Servers, servers_of
-from discreet.service import AskingLimits, ReleaseTimes, Role, Service, Settings
+from discreet.service import Ask, AskingLimits, ReleaseTimes, Role, Service, Settings
 from discreet.service.allowances import Allowances
 from discreet.service.tokens import issue
 from support.accounts import declared, founded, of_each_role
@@ -72,7 +72,7 @@ def test_a_large_answer_grows_the_ledger_by_what_its_plan_says(running: Served) 
     for number in range(1, 100):  # a busy machine may miss a time, whatever it is
         terms = {"epsilon": f"{number}e-9"}
         plan, before = service.plan(ann, LARGE, terms), grown(running)
-        ticket = service.ask(ann, LARGE, terms)
+        ticket = service.ask(ann, Ask(LARGE, terms))
         if "answer" in outcome(ticket):
             break
     assert ticket.answer is not None
@@ -80,7 +80,7 @@ def test_a_large_answer_grows_the_ledger_by_what_its_plan_says(running: Served) 
     assert (grown(running) - before) < plan.ledger_bytes + 20_000 < len(ticket.answer.content) / 3
     left = service.budget(ann)["own"]
     assert left["ledger_bytes"]["remaining"] <= 2_000_000 - plan.ledger_bytes + 1_000
-    again, size = service.ask(ann, LARGE, terms), grown(running)
+    again, size = service.ask(ann, Ask(LARGE, terms)), grown(running)
     assert again.is_done
     assert outcome(again)["answer"]["rows"] == outcome(ticket)["answer"]["rows"]
     assert grown(running) == size
@@ -104,20 +104,20 @@ def test_what_was_answered_is_read_whatever_the_limit_is(running: Served, monkey
     question = "SELECT age, COUNT(*) AS n FROM people GROUP BY age"
     for number in range(1, 100):
         terms = {"epsilon": f"1/{number}"}
-        first = service.ask(bob, question, terms)
+        first = service.ask(bob, Ask(question, terms))
         if "answer" in outcome(first):
             break
     lower = AskingLimits(values=100, slot_seconds=1_000, ledger_bytes=2_000_000)
     monkeypatch.setattr(service._questions, "_settings", Settings(times=service.settings.times, asking=lower))
     monkeypatch.setattr(service._questions.allowances, "_limits", lower)
-    again = service.ask(bob, question, terms)
+    again = service.ask(bob, Ask(question, terms))
     assert outcome(again)["answer"]["rows"] == outcome(first)["answer"]["rows"]
     assert service.plan(bob, question, terms).values == 127
     with pytest.raises(TooManyValues):
-        service.ask(bob, question, {"epsilon": "1/1000"})
+        service.ask(bob, Ask(question, {"epsilon": "1/1000"}))
     service._tables.refresh()
     with pytest.raises(TooManyValues):  # answered of an earlier version alone
-        service.ask(bob, question, terms)
+        service.ask(bob, Ask(question, terms))
 
 
 def test_who_has_taken_a_day_of_it_is_refused_and_others_are_not(running: Served) -> None:
@@ -125,10 +125,10 @@ def test_who_has_taken_a_day_of_it_is_refused_and_others_are_not(running: Served
     service, ann, bob, before = running.service, running.callers["analyst"], running.callers["bob"], running.states()
     service._questions.allowances.take("analyst", 1, service.budget(ann)["own"]["ledger_bytes"]["remaining"] - 5)
     with pytest.raises(TooMuchAsked, match="kB of the ledger") as refused:
-        service.ask(ann, "SELECT COUNT(*) AS n FROM people", {"epsilon": "1/77"})
+        service.ask(ann, Ask("SELECT COUNT(*) AS n FROM people", {"epsilon": "1/77"}))
     assert 1 < refused.value.retry_after < 86_400
     assert running.states() == before
-    ticket = service.ask(bob, "SELECT COUNT(*) AS n FROM people", {"epsilon": "1/77"})
+    ticket = service.ask(bob, Ask("SELECT COUNT(*) AS n FROM people", {"epsilon": "1/77"}))
     assert ticket.wait(120)
     assert service.budget(bob)["own"]["slot_seconds"] == {
         "a_day": 1_000,

@@ -27,7 +27,7 @@ from discreet.errors import (
     Unsupported,
 )
 from discreet.ledger import State
-from discreet.service import PlanningLimits, Role
+from discreet.service import Ask, PlanningLimits, Role
 from discreet.service.carrying_out import carried_out
 from discreet.service.workers import Message, Worker
 from support.served import COUNT, STEP, Served, served, ticket_of
@@ -52,7 +52,7 @@ def test_an_answer_leaves_at_its_time_and_is_pending_until_then(running: Served)
         assert STEP < plan.step < STEP + 0.1
         assert (plan.steps, plan.cost.epsilon) == (1, Fraction(epsilon))
         before, begun = len(running.states()), monotonic()
-        ticket = service.ask(ann, COUNT, {"epsilon": epsilon})
+        ticket = service.ask(ann, Ask(COUNT, {"epsilon": epsilon}))
         while not ticket.is_done:
             is_stored = State.COMMITTED in running.states()[before:]
             assert not is_stored or monotonic() - begun >= STEP - service.settings.times.storing
@@ -63,7 +63,7 @@ def test_an_answer_leaves_at_its_time_and_is_pending_until_then(running: Served)
             break
     assert ticket.answer is not None, ticket.outcome
     assert running.states()[-1] is State.COMMITTED
-    again = service.ask(bob, COUNT, {"epsilon": epsilon})
+    again = service.ask(bob, Ask(COUNT, {"epsilon": epsilon}))
     assert again.is_done
     assert again.outcome is not None
     assert again.answer is not None
@@ -87,7 +87,7 @@ def test_refusals_leave_at_once_and_cost_nothing(running: Served) -> None:
     ]
     for error, question, terms in refused:
         with pytest.raises(error):
-            service.ask(bob, question, terms)
+            service.ask(bob, Ask(question, terms))
     assert running.states() == before
 
 
@@ -96,7 +96,7 @@ def test_nobody_does_what_their_role_may_not(running: Served) -> None:
     service = running.service
     calls: dict[str, tuple[set[str], Any]] = {
         "plan": ({"analyst", "custodian"}, lambda who: service.plan(who, COUNT, {"epsilon": 1})),
-        "ask": ({"analyst"}, lambda who: service.ask(who, COUNT, {"epsilon": "1/10"})),
+        "ask": ({"analyst"}, lambda who: service.ask(who, Ask(COUNT, {"epsilon": "1/10"}))),
         "ticket": ({"analyst"}, lambda who: service.ticket(who, "x")),
         "dataset": ({"analyst", "custodian", "auditor"}, service.dataset),
         "budget": ({"analyst", "custodian", "auditor"}, service.budget),
@@ -144,7 +144,7 @@ def test_nobody_does_what_their_role_may_not(running: Served) -> None:
 def test_nobody_finds_the_questions_of_others(running: Served) -> None:
     """Whoever knows its name."""
     service, ann, bob = running.service, running.callers["analyst"], running.callers["bob"]
-    ticket = service.ask(bob, COUNT, {"epsilon": "1/10"})
+    ticket = service.ask(bob, Ask(COUNT, {"epsilon": "1/10"}))
     assert service.ticket(bob, ticket.id) is ticket
     assert service.ticket(ann, ticket.id) is None
     assert service.ticket(bob, "0" * 32) is None
@@ -156,9 +156,9 @@ def test_a_caller_may_not_fill_the_queue(running: Served) -> None:
     service, bob = running.service, running.callers["bob"]
     begun = monotonic()
     questions = [f"SELECT COUNT(*) AS n FROM people WHERE id < {number}" for number in range(3)]
-    tickets = [service.ask(bob, question, {"epsilon": "1/9"}) for question in questions[:2]]
+    tickets = [service.ask(bob, Ask(question, {"epsilon": "1/9"})) for question in questions[:2]]
     with pytest.raises(TooManyWaiting):
-        service.ask(bob, questions[2], {"epsilon": "1/9"})
+        service.ask(bob, Ask(questions[2], {"epsilon": "1/9"}))
     while tickets[0].release is None:
         sleep(0.01)
     service._questions._slots[0]._process.kill()
@@ -168,14 +168,14 @@ def test_a_caller_may_not_fill_the_queue(running: Served) -> None:
     slot = service._questions._slots[0]
     assert tickets[1].wait(120)
     assert slot._process.is_alive()
-    service.ask(bob, questions[2], {"epsilon": "1/9"}).wait(120)
+    service.ask(bob, Ask(questions[2], {"epsilon": "1/9"})).wait(120)
 
 
 def test_the_oldest_questions_are_forgotten(running: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many are remembered as was said, whatever anybody asks; free ones too."""
     service, bob = running.service, running.callers["bob"]
     monkeypatch.setattr(service._questions, "_settings", replace(service.settings, kept=2))
-    asked = [service.ask(bob, "SELECT k FROM people GROUP BY k", {"epsilon": 1}) for _ in range(4)]
+    asked = [service.ask(bob, Ask("SELECT k FROM people GROUP BY k", {"epsilon": 1})) for _ in range(4)]
     assert all(ticket.is_done for ticket in asked)
     assert [service.ticket(bob, ticket.id) for ticket in asked] == [None, None, *asked[2:]]
 
@@ -309,10 +309,10 @@ def test_a_slot_goes_on_whatever_happens(running: Served, monkeypatch: pytest.Mo
 
     with monkeypatch.context() as patch:
         patch.setattr("discreet.service.questions.carried_out", broken)
-        ticket = service.ask(bob, questions[0], {"epsilon": "1/9"})
+        ticket = service.ask(bob, Ask(questions[0], {"epsilon": "1/9"}))
         assert ticket.wait(120)
     assert ticket.outcome == {"error": QuestionFailed().to_dict()}
-    assert service.ask(bob, questions[1], {"epsilon": "1/9"}).wait(120)
+    assert service.ask(bob, Ask(questions[1], {"epsilon": "1/9"})).wait(120)
 
 
 def test_what_is_held_is_stored_once_it_may_be(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from discreet.errors import EngineUnavailable
 from discreet.ledger import State
+from discreet.service import Ask
 from discreet.service.workers import Worker
 from support.served import COUNT, PATIENCE, asked, served_in_threads
 
@@ -32,13 +33,13 @@ def test_a_service_that_stops_leaves_nobody_behind_who_paid(tmp_path: Path, monk
         first = asked(running)
         assert is_paid.wait(PATIENCE)
         charged = len(running.states())
-        second = service.ask(ann, COUNT, {"epsilon": "1/5"})
+        second = service.ask(ann, Ask(COUNT, {"epsilon": "1/5"}))
         service.stop()
         assert service.is_stopping
         assert not service.is_ready
         for caller in ("analyst", "bob"):
             with pytest.raises(EngineUnavailable, match="being stopped"):
-                service.ask(running.callers[caller], COUNT, {"epsilon": "1/4"})
+                service.ask(running.callers[caller], Ask(COUNT, {"epsilon": "1/4"}))
         with pytest.raises(EngineUnavailable, match="being stopped"):
             service.admit(running.callers["custodian"])
         assert service.plan(ann, COUNT, {"epsilon": 1}).digest
@@ -63,6 +64,6 @@ def test_a_question_that_was_planned_meanwhile_is_refused(tmp_path: Path, monkey
 
         monkeypatch.setattr(type(service._questions), "_planned", stopping)
         with pytest.raises(EngineUnavailable, match="being stopped"):
-            service.ask(running.callers["analyst"], COUNT, {"epsilon": "1/10"})
+            service.ask(running.callers["analyst"], Ask(COUNT, {"epsilon": "1/10"}))
         assert running.states() == []
         assert service.drain()

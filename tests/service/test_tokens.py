@@ -18,7 +18,7 @@ import pytest
 from discreet.errors import BudgetExhausted, InvalidArgument, Unauthenticated
 from discreet.ledger import Ledger, Tokens, chain, transaction
 from discreet.privacy import Budget
-from discreet.service import ALL, Caller, Role, questions, tokens
+from discreet.service import ALL, Ask, Caller, Role, questions, tokens
 from discreet.service.tokens import issue, recognise, usual_share
 from support.served import COUNT, FAILED, Served, outcome, served_in_threads
 
@@ -170,11 +170,13 @@ def test_a_token_that_ends_while_its_question_waits_pays_nothing(
     with monkeypatch.context() as patch:  # a later clock must write nothing: by its time, all tokens would have ended
         _without(patch, looks)
         with _slots_taken(running, patch):
-            ticket = running.service.ask(shown(issued[0].caller), question, {"epsilon": "1/10"}, key=f"{way} {looks}")
+            ticket = running.service.ask(
+                shown(issued[0].caller), Ask(question, {"epsilon": "1/10"}, key=f"{way} {looks}")
+            )
             end(running, issued[0].caller, patch)
         assert outcome(ticket)["error"]["code"] == Unauthenticated.code
     assert running.states() == before
-    again = running.service.ask(issued[1].caller, question, {"epsilon": "1/10"}, key=f"{way} {looks}")
+    again = running.service.ask(issued[1].caller, Ask(question, {"epsilon": "1/10"}, key=f"{way} {looks}"))
     assert _was_asked(outcome(again))
 
 
@@ -183,7 +185,7 @@ def test_where_nobody_looks_again_it_pays(running: Served, monkeypatch: pytest.M
     _without(monkeypatch, "nobody")
     issued = running.service.issue(running.callers["custodian"], "dave", Role.ANALYST, days=1)
     with _slots_taken(running, monkeypatch):
-        ticket = running.service.ask(issued.caller, f"{COUNT} WHERE id > 900", {"epsilon": "1/10"})
+        ticket = running.service.ask(issued.caller, Ask(f"{COUNT} WHERE id > 900", {"epsilon": "1/10"}))
         _revoked(running, issued.caller, monkeypatch)
     assert _was_asked(outcome(ticket))
 
@@ -210,7 +212,7 @@ def test_nobody_ends_the_budget_for_everybody_unless_somebody_says_so(tmp_path: 
         usual = service.issue(custodian, "cleo", Role.ANALYST, days=1)
         assert usual.caller.share == str(Budget(epsilon=1))
         caller = service.caller(usual.text)
-        refused = service.ask(caller, COUNT, {"epsilon": "11/10"})
+        refused = service.ask(caller, Ask(COUNT, {"epsilon": "11/10"}))
         assert outcome(refused)["error"]["code"] == BudgetExhausted.code
         assert service.plan(caller, COUNT, {"epsilon": "1/10"}).affordable["remaining_like_this"] == 10
         for said, share in ((ALL, ""), (Budget(epsilon=2), str(Budget(epsilon=2)))):

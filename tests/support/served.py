@@ -24,6 +24,7 @@ import discreet as dp
 from discreet.errors import QuestionFailed
 from discreet.ledger import Attempt, State
 from discreet.service import (
+    Ask,
     Caller,
     EncodedAnswer,
     ReleaseTimes,
@@ -197,12 +198,12 @@ def encoded(data: Mapping[str, Any], values: int = 1) -> EncodedAnswer:
 def asked(running: Served, service: Service | None = None) -> Ticket:
     """A question that nobody asked before, at ε = 0.1."""
     service = service or running.service
-    return service.ask(running.callers["analyst"], f"{COUNT} WHERE id < {next(_NUMBERS)}", {"epsilon": "1/10"})
+    return service.ask(running.callers["analyst"], Ask(f"{COUNT} WHERE id < {next(_NUMBERS)}", {"epsilon": "1/10"}))
 
 
 def again(running: Served, ticket: Ticket) -> Ticket:
     """The same once more."""
-    return running.service.ask(running.callers["analyst"], ticket.question, {"epsilon": "1/10"})
+    return running.service.ask(running.callers["analyst"], Ask(ticket.question, {"epsilon": "1/10"}))
 
 
 def until(reached: Callable[[], bool]) -> None:

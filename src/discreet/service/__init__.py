@@ -7,7 +7,7 @@ An analyst who comes in here holds nothing but a token: neither the tables, nor 
 """
 
 from discreet.service.admission_runs import report_to_json
-from discreet.service.api import Planned, PlannedColumn
+from discreet.service.api import Ask, Planned, PlannedColumn
 from discreet.service.auditing import entry_to_json
 from discreet.service.event_log import Event, EventLog
 from discreet.service.jobs import EncodedAnswer
@@ -29,6 +29,7 @@ __all__ = [
     "METRICS",
     "RETURN",
     "Action",
+    "Ask",
     "AskingLimits",
     "Caller",
     "EncodedAnswer",

@@ -69,7 +69,7 @@ class Allowances:
         self._servers.take(subject, self._ledger, min(stored, self._servers.left(subject, self._ledger)))
 
     def left(self, subject: str) -> dict[str, dict[str, float]]:
-        """How much a subject's questions may take in a day, and how much of it is left."""
+        """The daily allowance of a subject, and what is left of it."""
         return {
             each.name: {"a_day": each.a_day, "remaining": round(self._servers.left(subject, each), 3)}
             for each in (self._slot, self._ledger)

@@ -1,12 +1,36 @@
-"""The service's face for protocols: what is planned for a question, as data that each of them writes in its own way."""
+"""The service's face for protocols: what is asked and what is planned, as data that each of them writes in its way."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 from discreet.results import Cost
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question that is to be answered, with what was said beside it.
+
+    Args:
+        question: SQL; a list of them is a workload.
+        terms: what is offered for it.
+        key: an idempotency key of the caller's: what is asked again under it is paid for once, and has the answer that
+            it got then. 1 to 200 printable ASCII characters.
+        digest: of the plan that it must be.
+        approval: the id of a request, by whose approval it is asked.
+        version: of the tables, whose stored answer is wanted by who may ask this question within their own ceiling.
+            Nothing is paid for it, so no key is taken.
+    """
+
+    question: str | list[str]
+    terms: Mapping[str, Any]
+    _: KW_ONLY
+    key: str | None = None
+    digest: str | None = None
+    approval: str | None = None
+    version: int | None = None
 
 
 class PlannedColumn(NamedTuple):

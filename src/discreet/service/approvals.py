@@ -23,7 +23,7 @@ READERS = (
 
 
 class Approvals:
-    """The requests of a service: who may make them, and who may decide.
+    """The requests of a service: who may make them, and who decides.
 
     Args:
         tables: that are asked about.
@@ -60,7 +60,7 @@ class Approvals:
         return _to_json(self._requests.open(fresh_bytes(16).hex(), caller.subject, caller.digest, content))
 
     def requests(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
-        """What was requested: an analyst's own requests, or all of them; oldest first."""
+        """An analyst's own requests, or all of them; oldest first."""
         whole = Action.HISTORY in ALLOWED[caller.role]
         check_allowed(caller.role, Action.HISTORY if whole else Action.OWN_HISTORY)
         return [_to_json(each) for each in self._requests.all(None if whole else caller.subject)]
@@ -68,7 +68,7 @@ class Approvals:
     def approve(
         self, caller: Caller, name: str, *, days: int = 7, any_version: bool = False
     ) -> Mapping[str, Any] | None:
-        """Let the question of a request be asked: by who made it, once, at this plan, under these declarations.
+        """Approve a request: its maker may ask the question once, at this plan, under these declarations.
 
         None if there is no such request.
 
@@ -111,7 +111,7 @@ class Approvals:
 
 
 def _to_json(request: ApprovalRequest) -> dict[str, Any]:
-    """A request, as those see it who made it or decide about it."""
+    """A request, as its maker and those who decide about it see it."""
     return {
         "id": request.id,
         "digest": request.plan,

@@ -24,7 +24,7 @@ _MAY_BE_YOURS = "an entry of the ledger isn't what was written, or is missing; i
 
 
 class Audited:
-    """A service whose account can be looked at, by who may."""
+    """A service whose account those who may can look at."""
 
     _tables: Protected
     _questions: Questions
@@ -34,7 +34,7 @@ class Audited:
         self._looking_changes = Lock()
 
     def history(self, caller: Caller) -> Sequence[Entry]:
-        """What was asked: an analyst's own questions, or all entries of the account; one such call of each at a time.
+        """The history: an analyst's own questions, or all entries of the account. Each caller reads it once at a time.
 
         It costs in proportion to what is shown: of the rest of the ledger, an analyst's look takes in what is new.
         Where an entry is damaged, nothing is asked from then on until a verification holds.
@@ -48,7 +48,7 @@ class Audited:
             return self._all() if whole else self._own(caller.subject)
 
     def _all(self) -> Sequence[Entry]:
-        """All entries."""
+        """All entries of the account."""
         entries = self._tables.history()
         if any(each.kind == DAMAGE for each in entries):
             self._questions.is_damaged = True
@@ -73,10 +73,10 @@ class Audited:
 
     @contextmanager
     def _alone(self, subject: str) -> Iterator[None]:
-        """While nobody else of this name looks at the history.
+        """Let nobody else of this name read the history meanwhile.
 
         Raises:
-            TooManyWaiting: somebody does.
+            TooManyWaiting: it is being read already.
         """
         with self._looking_changes:
             if subject in self._looking:

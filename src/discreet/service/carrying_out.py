@@ -46,7 +46,7 @@ def begun(slot: Worker, ticket: Ticket, patience: float) -> Mapping[str, Any] | 
 
 
 def carried_out(slot: Worker, ticket: Ticket, storing: float, give_up: Callable[[], object]) -> Mapping[str, Any]:
-    """What becomes of a question that has begun: an answer at its time, or then that there is none.
+    """Carry out a question that has begun, and return its answer at its time, or then that there is none.
 
     Args:
         slot: the process.
@@ -104,7 +104,7 @@ _AWAKE, _NAP = 0.005, 0.0003
 
 
 def _wait_awake(ticket: Ticket, due: float) -> None:
-    """Wait for the time of an answer, and sleep lightly at last; so does whoever waits for the ticket.
+    """Wait for the time of an answer, at last without deep sleep; those who wait for the ticket do the same.
 
     How fast a processor wakes up depends on how long it slept: the less, the longer rows were read before. Replies on
     more rows were seen to leave some millionths of a second earlier.

@@ -22,12 +22,12 @@ FIELDS = ("time", "event", "route", "status", "token", "entry", "code", "address
 """All fields that a line may have, in order."""
 
 _MOST = 10_000
-"""How many lines may wait to be written; those beyond are dropped, for whoever sends many requests mustn't fill memory.
+"""How many lines may wait to be written; those beyond are dropped, so that a flood of requests can't fill memory.
 What was asked and paid for stands in the ledger, whatever the log has."""
 
 
 class Event(StrEnum):
-    """What may be logged."""
+    """The events that can be logged."""
 
     READY = "ready"
     """The server takes questions."""
@@ -103,7 +103,7 @@ class EventLog:
             self._lines.put(json.dumps(line) + "\n")
 
     def flush(self, seconds: float = 5.0) -> None:
-        """Wait until all lines are written, for so long at the most."""
+        """Wait until all lines are written, but no longer than this."""
         if self._stream is None:
             return
         reached = threading.Event()

@@ -33,7 +33,7 @@ _SETTLED = {AskedAlready.code, QuestionFailed.code}
 
 
 def checked_key(subject: str, key: str | None) -> str:
-    """What a subject's key is known by; empty if there is none.
+    """The digest by which a subject's key is known; empty if there is none.
 
     Raises:
         InvalidArgument: it isn't one.
@@ -105,7 +105,7 @@ class Keys:
 
 
 def again(planner: Planner, ticket: Ticket, tried: Tried) -> Mapping[str, Any]:
-    """What became of a question that was paid for before, under the same key; it is never carried out again."""
+    """The outcome of a question that was paid for before under the same key; it is never carried out again."""
     if not tried.failed:
         found = planner.do(
             Job(

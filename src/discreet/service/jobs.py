@@ -58,7 +58,7 @@ class EncodedAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What a worker is to do.
+    """A task for a worker.
 
     Args:
         kind: plan it; answer it from what is stored; ask it; or say what it was answered with under its key.
@@ -92,7 +92,7 @@ BYTES_TO_READ = 8192
 def do(
     tables: Protected, job: Job, times: ReleaseTimes, memory: int, planned: Callable[[], None] = lambda: None
 ) -> Mapping[str, Any]:
-    """What becomes of a job; of an error that isn't ours, only that there was one.
+    """Do a job, and return its outcome; of an error that isn't ours, only that there was one.
 
     Args:
         tables: that are asked about.
@@ -168,7 +168,7 @@ def _check_plan(tables: Protected, job: Job) -> None:
 
 
 def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:
-    """What becomes of a question that may read rows now: of an error that isn't ours, only that it failed."""
+    """Ask a question, which may read rows now; of an error that isn't ours, only that it failed is said."""
     under = tables if job.attempt is None else tables.during(job.attempt)
     try:
         return {"answer": EncodedAnswer.of(under.ask(job.question, digest=job.digest, **job.terms))}
@@ -230,13 +230,13 @@ def described(plan: Plan, times: ReleaseTimes, memory: int) -> Planned:
 
 
 def _resources(seconds: float, size: Size) -> str:
-    """What a question takes beside its cost, in words."""
+    """The time, space and values that a question takes, in words."""
     values = "as many values as groups pass" if size.values is None else f"{size.values:,} values"
     return f"takes     {seconds:,.6g} s of a slot, {in_bytes(size.stored)} of the ledger; {values}"
 
 
 def _expected(plan: Plan) -> list[dict[str, Any]]:
-    """How accurate each column of an answer would be."""
+    """The expected accuracy of each column."""
     names = ("column", "error", "rows", "ranks", "share")
     return [
         {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What a metric says.
+    """The description of a metric.
 
     Args:
         kind: a counter, which only grows, or a gauge.
@@ -81,7 +81,7 @@ class Metrics:
         self._lock = Lock()
 
     def count(self, name: str, by: float = 1, **labels: str) -> None:
-        """Count one more, or so many.
+        """Count one more, or as many as `by` says.
 
         Raises:
             InvalidArgument: there is no such counter, or not with these labels.
@@ -124,7 +124,7 @@ class Metrics:
             yield family
 
     def registry(self) -> CollectorRegistry:
-        """What a server of metrics asks: these and no others, none of the process or of Python."""
+        """A registry with these metrics and no others: none of the process or of Python."""
         from prometheus_client import CollectorRegistry
 
         found = CollectorRegistry(auto_describe=False)

@@ -58,7 +58,7 @@ _FEWEST_BITS = 2048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenID:
-    """Whom to believe that somebody is who they are; `read` makes it of a file.
+    """A provider of identities, and what it is believed; `read` makes it from a file.
 
     Guarantee: whoever isn't refused showed a token that is signed by a key of the provider's, with a pinned algorithm,
     for this audience, and that holds now. Its `iss|sub` is the analyst's name in the ledger.
@@ -126,7 +126,7 @@ class OpenID:
         )
 
     def caller(self, text: str) -> Caller:
-        """Whoever shows this token.
+        """The caller who shows this token.
 
         Raises:
             Unauthenticated: it isn't one of the provider's for us, or holds no more. It isn't said which.
@@ -136,7 +136,7 @@ class OpenID:
         return self._caller(claims, text, expires)
 
     def signed_in(self, name: str, said: Mapping[str, str]) -> Caller:
-        """Whoever comes back from the provider, where they were sent by `sign_in`.
+        """The caller who comes back from the provider, where `sign_in` sent them.
 
         Args:
             name: what their browser was given to keep.

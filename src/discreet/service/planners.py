@@ -139,10 +139,10 @@ class Planners:
             worker.close()
 
     def _check_share(self, subject: str) -> None:
-        """Refuse who has had their share.
+        """Refuse a subject that has had its share.
 
         Raises:
-            TooMuchPlanning: they have.
+            TooMuchPlanning: it has.
         """
         wait = self._until.get(subject, 0.0) - monotonic()
         if wait > 0:
@@ -191,7 +191,7 @@ class Planner:
         return found
 
     def _done(self, job: Job) -> Mapping[str, Any]:
-        """What became of a job, whatever it is; a process that didn't bring it to an end is another one afterwards."""
+        """The outcome of a job, whatever it is. A process that doesn't finish it is replaced."""
         try:
             self.worker.send(job)
             message = self.worker.receive(monotonic() + self._limits.patience + job.values * PATIENCE_TO_READ)

@@ -28,7 +28,7 @@ from discreet.errors import (
 from discreet.gateway import declarations_digest
 from discreet.ledger import Attempt
 from discreet.service.allowances import Allowances
-from discreet.service.api import Planned
+from discreet.service.api import Ask, Planned
 from discreet.service.carrying_out import begun, carried_out, recovered
 from discreet.service.fair_queue import FairQueue
 from discreet.service.idempotency import Keys, again, checked_key
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from discreet.ledger import Servers
 
 _LOOK = 0.05
-"""Every so many seconds a service that stops looks whether all is done."""
+"""Seconds after which a service that stops looks again whether all is done."""
 
 _STORING = 30.0
 """How many seconds after its release time a question may take to be stored."""
@@ -135,33 +135,12 @@ class Questions:
             slot.close()
 
     def plan(self, caller: Caller, subject: str, question: str | list[str], terms: Mapping[str, Any]) -> Planned:
-        """The plan of a question of somebody's, made for a caller, by a process that can be killed."""
+        """Plan a subject's question for a caller, in a process that can be killed."""
         with self._planners.turn(caller.subject) as planner:
             return self._planned(planner, question, terms_of(subject, terms))
 
-    def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
-        self,
-        caller: Caller,
-        question: str | list[str],
-        terms: Mapping[str, Any],
-        *,
-        key: str | None = None,
-        digest: str | None = None,
-        approval: str | None = None,
-        version: int | None = None,
-    ) -> Ticket:
+    def ask(self, caller: Caller, asked: Ask) -> Ticket:
         """Ask a question. What is stored, or follows from what is, is there at once, and costs nothing.
-
-        Args:
-            caller: who asks.
-            question: SQL; a list of them is a workload.
-            terms: what is offered for it.
-            key: an idempotency key of the caller's: what is asked again under it is paid for once, and has the answer
-                that it got then. 1 to 200 printable ASCII characters.
-            digest: of the plan that it must be.
-            approval: the id of a request, by whose approval it is asked.
-            version: of the tables, whose stored answer is wanted by who may ask this question within their own ceiling.
-                Nothing is paid for it, so no key is taken.
 
         Raises:
             AboveCeiling: it costs more than the caller may spend on one question, and no approval is named.
@@ -173,7 +152,7 @@ class Questions:
             InvalidArgument: no answer is stored for that version; or as for `plan`.
             QueryError: as for `plan`.
         """
-        if version is not None and approval is not None:
+        if asked.version is not None and asked.approval is not None:
             raise InvalidArgument(
                 "an approval is for asking anew, not for what is stored of an earlier version",
                 hint="leave one of them out",
@@ -182,24 +161,24 @@ class Questions:
             raise stopping()
         if self.is_damaged:
             raise _damaged()
-        offered, known = terms_of(caller.subject, terms), checked_key(caller.subject, key)
+        offered, known = terms_of(caller.subject, asked.terms), checked_key(caller.subject, asked.key)
         with self._planners.turn(caller.subject) as planner:  # one process, which plans once
-            plan = self._planned(planner, question, offered)
-            if digest not in {None, plan.digest}:
+            plan = self._planned(planner, asked.question, offered)
+            if asked.digest not in {None, plan.digest}:
                 raise PlanChanged("this question has another plan than the one that was named", hint="plan it again")
             attempt = Attempt(
                 id=fresh_bytes(16).hex(),
                 plan=plan.digest,
                 seconds=plan.seconds,
                 key=known,
-                approval=approval or "",
+                approval=asked.approval or "",
                 declarations=self.declarations,
                 token=caller.digest,
                 until=caller.expires,
             )
-            ticket = Ticket.of(fresh_bytes(16).hex(), question, offered, plan, attempt)
-            if version is not None:
-                self._take_earlier(caller, planner, ticket, plan, version)
+            ticket = Ticket.of(fresh_bytes(16).hex(), asked.question, offered, plan, attempt)
+            if asked.version is not None:
+                self._take_earlier(caller, planner, ticket, plan, asked.version)
                 return ticket
             first = self._keys.claim(ticket)
             if first is not ticket:
@@ -345,7 +324,7 @@ class Questions:
         return ticket
 
     def _carried_out(self, slot: Worker, ticket: Ticket) -> Mapping[str, Any]:
-        """What becomes of a question, for which nothing was paid while it waited, if it may still be asked."""
+        """Carry out a question that waited, if it may still be asked; nothing was paid for it until now."""
         try:
             if self.is_damaged:
                 raise _damaged()
@@ -363,7 +342,7 @@ class Questions:
             self._tables.give_up(ticket.attempt.id)
 
     def _finish(self, ticket: Ticket, outcome: Mapping[str, Any]) -> None:
-        """Let those who wait have what became of a question, and then another one have its place."""
+        """Give those who wait the outcome of a question, and then its place to another."""
         self._metrics.count("discreet_questions", outcome=kind_of(outcome))
         self._keys.settle(ticket, outcome, self._tables.tried)  # before whoever waits asks again
         if ticket.values is None and "answer" in outcome:
@@ -375,5 +354,5 @@ class Questions:
 
 
 def _damaged() -> LedgerCorrupt:
-    """What is said while the ledger is known to be damaged."""
+    """The refusal while the ledger is known to be damaged."""
     return LedgerCorrupt("the ledger is damaged", hint="restore it from a copy: discreet ledger restore")

@@ -36,7 +36,7 @@ MOST_SHARE = 0.01
 """Of a step's time, and of a slot's memory, what one unit may move at the most."""
 
 _STORING = 0.05
-"""How many seconds before its time an answer begins to be stored, so that it leaves at its time, and not later."""
+"""Seconds before its time at which an answer begins to be stored, so that it leaves then and not later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +127,7 @@ def _too_much(how_far: str) -> Unsupported:
 
 
 def longest(step: float, steps: int, rungs: int) -> float:
-    """How many seconds a question may take: each of its steps until the last of its times, each twice the one before.
+    """The most seconds that a question may take: each step lasts to the last of its times, each twice the one before.
 
     Examples:
         >>> longest(1.5, 2, 1), longest(1.5, 2, 3)
@@ -137,5 +137,5 @@ def longest(step: float, steps: int, rungs: int) -> float:
 
 
 def _readings(plan: Plan) -> float:
-    """How many readings of a table a plan takes as long as, for each of its grouping sets."""
+    """The time that a plan takes, in readings of a table, over its grouping sets."""
     return sum(level.readings for level in plan.levels)

@@ -10,7 +10,7 @@ from discreet.errors import Forbidden, InvalidArgument
 
 
 class Role(StrEnum):
-    """What a token is for."""
+    """The purpose of a token."""
 
     ANALYST = "analyst"
     """Plans and asks, and sees what they asked themselves."""
@@ -41,7 +41,7 @@ def role_of(name: str) -> Role:
 
 
 class Action(StrEnum):
-    """What somebody may want to do."""
+    """The things that a caller may want to do."""
 
     DATASETS = "see what may be asked about"
     PLAN = "plan a question"
@@ -68,7 +68,7 @@ ALLOWED: Mapping[Role, frozenset[Action]] = MappingProxyType(
         Role.OPERATOR: frozenset({Action.HEALTH}),
     }
 )
-"""What each role may do; whatever isn't listed is refused."""
+"""The actions of each role; what isn't listed is refused."""
 
 
 def check_allowed(role: Role, action: Action) -> None:

@@ -13,7 +13,7 @@ from discreet.exact.rational import rational
 from discreet.gateway import load
 from discreet.ledger import servers_of
 from discreet.service.admission_runs import AdmissionRuns
-from discreet.service.api import Planned
+from discreet.service.api import Ask, Planned
 from discreet.service.approvals import Approvals
 from discreet.service.auditing import Audited
 from discreet.service.event_log import EventLog
@@ -120,7 +120,7 @@ class Service(Audited):
     # ── Who comes in ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def caller(self, token: str) -> Caller:
-        """Whoever shows this token.
+        """The caller who shows this token.
 
         Raises:
             Unauthenticated: it isn't one, or holds no more.
@@ -131,7 +131,7 @@ class Service(Audited):
         return recognise(self._tokens, token)
 
     def issue(self, caller: Caller, subject: str, role: Role, *, days: int, **allowed: Any) -> Issued:  # noqa: ANN401 — see there
-        """Make a token for somebody, which allows what `tokens.issue` takes by name.
+        """Make a token that allows what `tokens.issue` takes by name.
 
         An analyst's share is `usual_share` where nobody says; `ALL` is none.
         """
@@ -252,14 +252,14 @@ class Service(Audited):
         affordable = self._tables.affordable(plan.cost, analyst, caller.digest)
         return replace(plan, affordable=affordable.to_dict())
 
-    def ask(self, caller: Caller, question: str | list[str], terms: Mapping[str, Any], **said: Any) -> Ticket:  # noqa: ANN401 — see there
-        """Ask a question, with what `Questions.ask` takes by name. What is stored, or follows from it, costs nothing.
+    def ask(self, caller: Caller, asked: Ask) -> Ticket:
+        """Ask a question. What is stored, or follows from it, costs nothing.
 
         Raises:
             Forbidden: the caller may not ask; or as `Questions.ask` does.
         """
         check_allowed(caller.role, Action.ASK)
-        return self._questions.ask(caller, question, terms, **said)
+        return self._questions.ask(caller, asked)
 
     def ticket(self, caller: Caller, name: str) -> Ticket | None:
         """A question of the caller's own; None if there is none of that name."""

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 _SESSION_SECONDS = 8 * 3600.0
-"""How long a session lasts at the most."""
+"""The longest that a session lasts."""
 
 _MOST = 16
-"""How many sessions a token has at a time; with one more, the oldest ends."""
+"""The most sessions of one token at a time; with one more, the oldest ends."""
 
 
 def fresh_name() -> str:

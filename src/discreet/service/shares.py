@@ -12,7 +12,7 @@ _PLANNING_MEMORY = 1 << 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """What a worker has of the machine.
+    """A worker's share of the machine.
 
     Args:
         cores: the numbers of those that it runs on, where the system lets one say so; its engine has a thread for each.

@@ -9,12 +9,7 @@ from datetime import datetime
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, Self
 
-from discreet.errors import (
-    AskedAlready,
-    EngineUnavailable,
-    InvalidArgument,
-    QuestionFailed,
-)
+from discreet.errors import AskedAlready, DiscreetError, EngineUnavailable, InvalidArgument, QuestionFailed, from_dict
 from discreet.privacy import Limits
 from discreet.service.jobs import EncodedAnswer
 
@@ -97,6 +92,12 @@ class Ticket:
         return found
 
     @property
+    def error(self) -> DiscreetError | None:
+        """Why there is no answer; None if there is one, or nothing is known yet."""
+        found = (self.outcome or {}).get("error")
+        return None if found is None else from_dict(found)
+
+    @property
     def values_to_read(self) -> int:
         """For how many numbers there is to be time where its answer is stored."""
         return _SELECTED if self.values is None else self.values
@@ -112,7 +113,7 @@ class Ticket:
         return self._done.is_set()
 
     def finish(self, outcome: Mapping[str, Any]) -> None:
-        """Note what became of it, and let those who wait have it."""
+        """Note the outcome, and hand it to those who wait."""
         self.outcome = outcome
         with self._lock:
             self._done.set()
@@ -144,7 +145,7 @@ class Ticket:
         call()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until it is done, for so long at the most; whether it is."""
+        """Wait until it is done, but no longer than this; whether it is."""
         return self._done.wait(seconds)
 
 
@@ -202,17 +203,16 @@ def terms_of(subject: str, terms: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_elsewhere(ticket: Ticket) -> bool:
     """Whether a question is being asked under its key by another server, or was before this one was started."""
-    outcome = ticket.outcome or {}
-    return "error" in outcome and outcome["error"]["code"] == AskedAlready.code
+    return isinstance(ticket.error, AskedAlready)
 
 
 def kind_of(outcome: Mapping[str, Any]) -> str:
-    """What became of a question, as it is counted."""
+    """The outcome of a question, as it is counted."""
     if "answer" in outcome:
         return "answered"
     return "failed" if outcome["error"]["code"] == QuestionFailed.code else "refused"
 
 
 def stopping() -> EngineUnavailable:
-    """What is said while the service stops."""
+    """The refusal while the service stops."""
     return EngineUnavailable("the service is being stopped", hint="ask again later")

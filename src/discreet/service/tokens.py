@@ -38,7 +38,7 @@ _MOST_DAYS = 3660
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Whoever showed a token that holds.
+    """The holder of a token that is valid.
 
     Args:
         token: what the token is called; see `Grant.id`.
@@ -91,7 +91,7 @@ def issue(  # noqa: PLR0913 — what a token may allow, each by name
     share: Budget | None = None,
     datasets: Sequence[str] = (),
 ) -> Issued:
-    """Make a token, and let it in.
+    """Make a token that holds from now on.
 
     Guarantee: 256 bits from the operating system. The ledger holds its SHA-256, and a SCRAM-SHA-256 verifier for
     clients of PostgreSQL's protocol; neither lets anybody in.
@@ -163,7 +163,7 @@ def share_of(amounts: Mapping[str, Any] | None, renews: str | None = None) -> Bu
 _PART = 10
 
 ALL = "all"
-"""How somebody says that the holder of a token may spend all of the budget."""
+"""The word for a share that is all of the budget."""
 
 
 def usual_share(budget: Budget, analysts: Mapping[str, Budget]) -> Budget | None:
@@ -184,7 +184,7 @@ def usual_share(budget: Budget, analysts: Mapping[str, Budget]) -> Budget | None
 
 
 def recognise(tokens: Tokens, text: str) -> Caller:
-    """Whoever shows this token.
+    """The caller who shows this token.
 
     Raises:
         Unauthenticated: it isn't one, or holds no more. It isn't said which.
@@ -196,7 +196,7 @@ def recognise(tokens: Tokens, text: str) -> Caller:
 
 
 def recognise_digest(tokens: Tokens, digest: str) -> Caller:
-    """Whoever showed the token with this digest before; as `recognise`, anew each time."""
+    """The caller who showed the token with this digest before; looked up anew each time, as `recognise` does."""
     grant, time = tokens.shown(digest)
     if grant is None or grant.revoked is not None:
         raise Unauthenticated
@@ -227,12 +227,12 @@ _SKEW = timedelta(minutes=5)
 
 
 def digest_of(text: str) -> str:
-    """What the ledger knows a token by."""
+    """The digest by which the ledger knows a token."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def caller_of(grant: Grant) -> Caller:
-    """What a token allows, as the ledger has it.
+    """The caller that a token of the ledger makes.
 
     Raises:
         InvalidArgument: it was written by something else.

@@ -12,6 +12,7 @@ from discreet.interfaces.http import make_app
 from discreet.interfaces.http.console.asking import OFFERS, offered_in
 from discreet.interfaces.http.requests import Offered
 from discreet.query.planner import FORMS
+from discreet.service import Ask
 from support.served import COUNT, Served, bearer, served_in_threads
 
 DEAR = {"question": COUNT, "epsilon": "2"}
@@ -74,7 +75,7 @@ def test_keys_and_digests_that_do_not_fit_are_refused(running: Served, client: T
 def test_what_another_server_may_still_run_is_pending(running: Served, client: TestClient) -> None:
     """202, with the address at which to look again."""
     service, ann = running.service, running.callers["analyst"]
-    ticket = service.ask(ann, f"{COUNT} WHERE id < 7", {"epsilon": "1/10"})
+    ticket = service.ask(ann, Ask(f"{COUNT} WHERE id < 7", {"epsilon": "1/10"}))
     assert ticket.wait(8)
     ticket.outcome = {"error": AskedAlready().to_dict()}
     reply = client.get(f"/v1/answers/{ticket.id}", headers=bearer(running, "analyst"))

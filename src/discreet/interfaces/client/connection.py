@@ -45,7 +45,7 @@ _NOT_FOUND = 404
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a server said, in JSON.
+    """A server's reply, in JSON.
 
     Args:
         status: of HTTP: one that isn't an error, or 404.
@@ -60,7 +60,7 @@ class Reply:
     place: str | None
 
     def fields(self) -> Mapping[str, Any]:
-        """What it said, as an object.
+        """The reply as an object.
 
         Raises:
             ReplyMalformed: it is something else.
@@ -70,7 +70,7 @@ class Reply:
         return self.data
 
     def objects(self) -> list[Mapping[str, Any]]:
-        """What it said, as a list of objects.
+        """The reply as a list of objects.
 
         Raises:
             ReplyMalformed: it is something else.
@@ -78,7 +78,7 @@ class Reply:
         return _objects(self.data)
 
     def among(self, name: str) -> list[Mapping[str, Any]]:
-        """What it said under a name, as a list of objects.
+        """A part of the reply, by name, as a list of objects.
 
         Raises:
             ReplyMalformed: it is something else.

@@ -34,7 +34,7 @@ class Address:
 
     @classmethod
     def read(cls, text: str, *, in_the_clear: bool = False) -> Self:
-        """An address as somebody wrote it; with `/v1` at its end or without.
+        """Read an address, with `/v1` at its end or without.
 
         Raises:
             InvalidArgument: it isn't one, or a token would travel to another machine in the clear.

@@ -65,7 +65,7 @@ def connect(  # noqa: PLR0913 — what a caller may say, each by name
     in_the_clear: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Remote:
-    """Tables behind a server, for whoever holds its address and a token. Needs `discreet[client]`.
+    """Tables behind a server, by its address and a token. Needs `discreet[client]`.
 
     Guarantee: the token is sent to that server alone, never in the clear to another machine, and is in no text. What
     a server says is checked before it is believed. A question whose reply was lost is sent again under its own key, by
@@ -317,7 +317,7 @@ class Remote:
 
     @property
     def spent(self) -> Cost:
-        """What all questions together have cost."""
+        """The cost of all questions together."""
         return self.budget.spent
 
     @property
@@ -327,7 +327,7 @@ class Remote:
         return account.own_remaining or account.remaining
 
     def history(self) -> Sequence[RemoteEntry]:
-        """What one has asked oneself, oldest first; for a custodian or an auditor, all entries of the account."""
+        """Your own questions, oldest first; for a custodian or an auditor, all entries of the account."""
         return [RemoteEntry.read(each) for each in self._connection.get("history").objects()]
 
     def _answered(self, path: str, body: Mapping[str, Any], key: str) -> Reply:
@@ -374,7 +374,7 @@ def _saying(key: str) -> Iterator[None]:
 
 
 class _Waiting:
-    """Tells somebody who waits for an answer that it is waited for."""
+    """Tells the user that an answer is being waited for."""
 
     def __init__(self, progress: Callable[[float], None] | None) -> None:
         self._progress, self._is_shown = progress, False

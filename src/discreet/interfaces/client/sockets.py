@@ -20,7 +20,7 @@ _SILENCE = 60.0
 
 
 def pool_of(address: Address) -> urllib3.PoolManager:
-    """What keeps the sockets; by the proxy that the environment names, but never in the clear.
+    """The pool of sockets. It goes by the proxy that the environment names, but never in the clear.
 
     Raises:
         ExtraMissing: urllib3 isn't installed.

@@ -40,7 +40,7 @@ def make_app(service: Service, *, secure: bool = False, behind_proxy: bool = Fal
     unavailable, and no more is said.
 
     Args:
-        service: that answers; whoever made it closes it.
+        service: that answers; the caller closes it.
         secure: whether browsers reach it by TLS, so that their sessions never travel without.
         behind_proxy: whether a proxy in front says whose requests these are, as the last in `X-Forwarded-For`.
     """

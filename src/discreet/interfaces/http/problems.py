@@ -41,7 +41,7 @@ _OF_THEIR_OWN: Mapping[type[DiscreetError], int] = MappingProxyType(
 """Errors of which HTTP says more than their category."""
 
 CODE = "discreet-code"
-"""A header by which the log hears of a problem's code. It is taken off before the reply leaves."""
+"""A header that tells the log the code of a problem. It is taken off before the reply leaves."""
 
 SCHEMA: Mapping[str, Any] = MappingProxyType(
     {
@@ -82,7 +82,7 @@ _WORDS: Mapping[int, str] = MappingProxyType(
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """What a route declares of the problems that it may reply with, beside those of every route with a token."""
+    """The problems that a route declares, beside those of every route with a token."""
     content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     found = sorted({401, 403, 503, *statuses})
     return {status: {"description": _WORDS[status], "content": content} for status in found}
@@ -90,7 +90,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What went wrong, as data; the API writes it as JSON, and the console as a page.
+    """An error as data: the API writes it as JSON, and the console as a page.
 
     Args:
         status: of HTTP.
@@ -123,7 +123,7 @@ class Problem:
 
     @property
     def head(self) -> dict[str, str]:
-        """What each response that says this has in its head, for the log and the client."""
+        """Headers of every response that shows this problem, for the log and the client."""
         pause = {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}
         return {CODE: self.code, **pause}
 
@@ -134,7 +134,7 @@ def status_of(error: DiscreetError) -> int:
 
 
 def problem_of(error: DiscreetError) -> Problem:
-    """What is said of an error.
+    """The problem that a caller is shown for an error.
 
     What isn't the caller's affair (sources, snapshots, the ledger) is said without its message: paths stay here.
     """

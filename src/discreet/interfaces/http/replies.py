@@ -13,9 +13,6 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from discreet.errors import (
-    from_dict,
-)
 from discreet.interfaces.http.problems import problem_of
 from discreet.results import Answer, to_arrow_stream, to_csv, with_ends
 from discreet.service import EncodedAnswer, Ticket, is_elsewhere
@@ -26,7 +23,7 @@ RAW_CSV = f"{CSV}; raw"
 """CSV for programs: nothing stands before texts that a spreadsheet takes for formulas. It leaves as CSV."""
 
 _PATIENCE = 3600.0
-"""How many seconds a reply waits for its answer at the most; it can be fetched later by its own address."""
+"""A reply waits no longer than this many seconds for its answer, which can be fetched later by its address."""
 
 _MOST_VALUES = 2000
 """How many values are written as CSV or Arrow in the event loop, which takes some milliseconds at the most; nobody else
@@ -57,7 +54,7 @@ def chosen(accept: str, offered: tuple[str, ...]) -> str:
 
 
 def _quality(accept: str, media: str) -> float:
-    """How much a media type is liked: as the most specific range that it is in says, and 0 if it is in none."""
+    """The preference for a media type, by the most specific range that it is in; 0 if it is in none."""
     ranges = {}
     for item in accept.split(","):
         name, *parameters = (part.strip().lower() for part in item.split(";"))
@@ -75,7 +72,7 @@ Raw = Annotated[
 def _wanted(
     *, accept: Annotated[str, Header(description="JSON, CSV or an Arrow stream.")] = "", raw: Raw = False
 ) -> str:
-    """In which form the answer to one question is wanted."""
+    """The form in which the answer to one question is wanted."""
     return as_said(chosen(accept, (JSON, CSV, ARROW)), raw=raw)
 
 
@@ -135,16 +132,16 @@ async def _done(ticket: Ticket) -> None:
 
 
 def reply(ticket: Ticket, media: str) -> Response:
-    """What became of a question; while it waits or runs, where to ask again."""
+    """Reply with the answer to a question, or with the problem; while it waits or runs, say where to ask again."""
     headers = {"Location": f"/v1/answers/{ticket.id}", "Cache-Control": "no-store"}
     if ticket.release is not None:
         headers["Release-Time"] = ticket.release.isoformat()
-    if ticket.outcome is None or is_elsewhere(ticket):
+    if ticket.answer is not None:
+        if ticket.answer.entry:
+            headers["Discreet-Entry"] = str(ticket.answer.entry)
+        return _written(ticket.id, ticket.answer, media, headers)
+    if ticket.error is None or is_elsewhere(ticket):
         return JSONResponse({"id": ticket.id, "state": "pending"}, 202, headers)
-    if ticket.answer is None:
-        response = problem_of(from_dict(ticket.outcome["error"])).reply()
-        response.headers.update(headers)
-        return response
-    if ticket.answer.entry:
-        headers["Discreet-Entry"] = str(ticket.answer.entry)
-    return _written(ticket.id, ticket.answer, media, headers)
+    response = problem_of(ticket.error).reply()
+    response.headers.update(headers)
+    return response

@@ -132,7 +132,7 @@ class PromptHeads(H11Protocol):
             self.transport.close()
 
     def _is_before_a_request(self) -> bool:
-        """Whether there was none yet, or the last one was answered."""
+        """Whether no request has come yet, or the last one was answered."""
         return self.cycle is None or self.cycle.response_complete
 
 

@@ -78,7 +78,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     for. Those that were paid for are answered at their release times; then this returns. At the second it ends at once.
 
     Args:
-        service: that answers; whoever made it closes it.
+        service: that answers; the caller closes it.
         host: the address to listen at.
         port: the port to listen at; 0 for any that is free.
         certificate: a file, for TLS.

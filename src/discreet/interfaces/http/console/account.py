@@ -44,7 +44,7 @@ def home(visit: Visiting) -> Response:
 
 @ROUTES.get("/history")
 def history(visit: Visiting, queried: Queried) -> Response:
-    """What was asked, the last first."""
+    """The history, latest first."""
     entries = visit.service.history(visit.caller)
     start = int(given) if (given := queried.get("from", "0")).isdecimal() and len(given) < 10 else 0  # noqa: PLR2004 — digits
     now = datetime.now(UTC)
@@ -130,7 +130,7 @@ def head_file(visit: Visiting) -> Response:
 
 
 def _amount(entry: Entry, measure: str) -> Fraction:
-    """What a question has cost, as the budget counts; nothing where it counts otherwise."""
+    """The cost of a question, as the budget counts; 0 where it counts otherwise."""
     return (getattr(entry.cost, measure) if entry.cost is not None else None) or Fraction(0)
 
 

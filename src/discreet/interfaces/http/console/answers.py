@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Response
 
-from discreet.errors import InvalidArgument, from_dict
+from discreet.errors import InvalidArgument
 from discreet.interfaces.http.console.asking import CONFIDENCES, OFFERS
 from discreet.interfaces.http.console.charts import WIDTH, charts
 from discreet.interfaces.http.console.pages import download, page
@@ -36,14 +36,14 @@ def answer(name: str, visit: Visiting) -> Response:
         found = page("pending", visit, due=due, left=left, **shown)
         found.headers["Refresh"] = str(left)
         return found
-    if "error" in ticket.outcome:
-        return page("failed", visit, problem=problem_of(from_dict(ticket.outcome["error"])), **shown)
+    if ticket.error is not None:
+        return page("failed", visit, problem=problem_of(ticket.error), **shown)
     parts = [_shown(text, data) for text, data in zip(questions, _answers(ticket), strict=True)]
     return page("answer", visit, parts=parts, width=WIDTH, **shown)
 
 
 def _as_offered(question: str | Sequence[str], terms: Mapping[str, Any]) -> dict[str, str]:
-    """What the address of a question says of it, to ask it again; the reverse of `asking.terms_of`."""
+    """The address by which a question is asked again; the reverse of `asking.terms_of`."""
     offer = next((name for name in OFFERS if name in terms), "epsilon")
     percent = next((name for name, value in CONFIDENCES.items() if value == terms.get("confidence")), "95")
     found = {
@@ -56,7 +56,7 @@ def _as_offered(question: str | Sequence[str], terms: Mapping[str, Any]) -> dict
 
 
 def _as_typed(amount: object) -> str:
-    """An amount as somebody types it."""
+    """An amount as people type it."""
     if isinstance(amount, Mapping):
         return "; ".join(f"{name} = {wanted}" for name, wanted in amount.items())
     return str(amount)
@@ -98,7 +98,7 @@ def _answers(ticket: Ticket) -> Sequence[Mapping[str, Any]]:
 
 
 def _shown(question: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page shows of one answer."""
+    """One answer, as the page shows it."""
     answer = Answer.from_json(data)
     columns = [cell_texts(answer.column(name), answer.interval(name)) for name in answer.names]
     cells = [dict(zip(answer.names, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -115,7 +115,7 @@ def _shown(question: str, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def readable(certificate: Mapping[str, Any]) -> dict[str, Any]:
-    """What a certificate says, as a page shows it.
+    """A certificate, as a page shows it.
 
     Args:
         certificate: as JSON-ready data, of this or an earlier version.

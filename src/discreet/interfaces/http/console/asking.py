@@ -13,21 +13,21 @@ from discreet.interfaces.http.console.forms import Fields, Filled, Queried
 from discreet.interfaces.http.console.pages import page, see
 from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.interfaces.http.problems import problem_of
-from discreet.service import Action, Planned, check_allowed, check_ceiling, fresh_name
+from discreet.service import Action, Ask, Planned, check_allowed, check_ceiling, fresh_name
 
 ROUTES = APIRouter()
 
 OFFERS = ("within", "epsilon", "rho")
-"""How somebody may say what a question is worth to them: by its accuracy, or by its cost."""
+"""An offer is said by the accuracy wanted, or by the cost."""
 
 CONFIDENCES = {"80": "0.8", "90": "0.9", "95": "0.95", "99": "0.99", "99.9": "0.999"}
-"""What intervals may hold with, in percent."""
+"""The confidences to choose from, in percent."""
 
 _TOKENS = re.compile(
     r"""(?P<text>'[^']*(?:'|\Z)|"[^"]*(?:"|\Z))|(?P<blank>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))|(?P<end>;)|[^\s;'"/-]+|.""",
     re.DOTALL,
 )
-"""As much of SQL as tells where a statement ends. What is open runs to the end, so that it is read once."""
+"""Enough of SQL to tell where a statement ends. What isn't closed runs to the end, so that it is read once."""
 
 
 @ROUTES.get("/ask")
@@ -40,7 +40,7 @@ def ask(visit: Visiting, queried: Queried) -> Response:
 
 @ROUTES.post("/ask/plan")
 def plan(visit: Visiting, fields: Filled) -> Response:
-    """The plan of what is in the editor, while somebody types."""
+    """The plan of what is in the editor, while it is being typed."""
     offered = offered_in(fields)
     return page("plan", visit, **_planned(visit, offered))
 
@@ -52,10 +52,12 @@ def asked(visit: Visiting, fields: Filled) -> Response:
     try:
         ticket = visit.service.ask(
             visit.caller,
-            questions_in(offered["question"]),
-            terms_of(offered),
-            key=fields.get("key") or None,  # a form that is sent twice is paid for once
-            digest=fields.get("digest") or None,  # what was shown is carried out, or nothing
+            Ask(
+                questions_in(offered["question"]),
+                terms_of(offered),
+                key=fields.get("key") or None,  # a form that is sent twice is paid for once
+                digest=fields.get("digest") or None,  # what was shown is carried out, or nothing
+            ),
         )
     except Unauthenticated:
         raise
@@ -92,7 +94,7 @@ def _statements(text: str) -> Iterator[str]:
 
 
 def terms_of(offered: Mapping[str, str]) -> dict[str, Any]:
-    """What is offered for a question, as the service takes it.
+    """The terms of a question, as the service takes them.
 
     Raises:
         InvalidArgument: it isn't offered in a way that there is.
@@ -111,7 +113,7 @@ def terms_of(offered: Mapping[str, str]) -> dict[str, Any]:
 
 
 def accuracies(text: str) -> str | dict[str, str]:
-    """The accuracies that somebody wants: of all columns, or of each by name.
+    """Read the accuracies wanted: of all columns, or of each by name.
 
     Examples:
         >>> accuracies("50"), accuracies("2% @ 1000"), accuracies("n = 50; income = 2% @ 1000")
@@ -130,7 +132,7 @@ def offered_in(fields: Fields) -> dict[str, str]:
 
 
 def _unplanned(offered: Mapping[str, str]) -> dict[str, Any]:
-    """What the editor shows of a question that has no plan."""
+    """The editor, with a question that has no plan."""
     together = isinstance(questions_in(offered["question"]), list)
     shown = {"confidences": tuple(CONFIDENCES), "plan": None, "problem": None, "key": "", "together": together}
     return {**offered, **shown}

@@ -37,12 +37,12 @@ class Bar:
 
     @property
     def left(self) -> float:
-        """Where the bar begins, whatever its sign."""
+        """The left end of the bar, whatever its sign."""
         return min(self.x, self.end)
 
     @property
     def width(self) -> float:
-        """How long the bar is."""
+        """The length of the bar, always positive."""
         return abs(self.end - self.x)
 
 
@@ -139,7 +139,7 @@ def ticks_between(low: float, high: float) -> list[float]:
 
 
 def steps(amounts: Sequence[float], moments: Sequence[float], total: float) -> str:
-    """What was spent over time, as the points of a line that climbs towards the total.
+    """The spending over time, as the points of a line that climbs towards the total.
 
     Args:
         amounts: what was spent by each moment.

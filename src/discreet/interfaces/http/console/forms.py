@@ -13,13 +13,13 @@ from discreet.errors import Forbidden, InvalidArgument
 from discreet.interfaces.http.console.session import Visiting
 
 Fields = Mapping[str, str]
-"""What a form or an address says, by name."""
+"""The fields of a form or an address, by name."""
 
 _MOST_FIELDS = 50
 
 
 def queried(request: Request) -> Fields:
-    """What the address says."""
+    """The fields of the address."""
     return _fields(request.url.query)
 
 
@@ -27,10 +27,10 @@ Queried = Annotated[Fields, Depends(queried)]
 
 
 async def sent(request: Request) -> Fields:
-    """What a form says, which a page of ours has sent.
+    """The fields of a form that one of our pages sent.
 
     Raises:
-        Forbidden: another site's page did.
+        Forbidden: a page of another site sent it.
         InvalidArgument: it can't be read.
     """
     check_same_origin(request)
@@ -46,10 +46,10 @@ Sent = Annotated[Fields, Depends(sent)]
 
 
 def _filled(fields: Sent, visit: Visiting) -> Fields:
-    """What a form of this session says.
+    """The fields of a form that belongs to this session.
 
     Raises:
-        Forbidden: it is from another session, or from no page of ours.
+        Forbidden: it is of another session, or not from one of our pages.
     """
     check_form(fields, visit.form)
     return fields
@@ -59,7 +59,7 @@ Filled = Annotated[Fields, Depends(_filled)]
 
 
 def check_form(fields: Fields, expected: str) -> None:
-    """Refuse a form that doesn't bring along what its page had.
+    """Refuse a form that doesn't carry the secret of its page.
 
     Raises:
         Forbidden: it doesn't.
@@ -69,7 +69,7 @@ def check_form(fields: Fields, expected: str) -> None:
 
 
 def check_same_origin(request: Request) -> None:
-    """Refuse what a page of another site has sent; browsers say so in two ways.
+    """Refuse what a page of another site sent; browsers tell in two ways.
 
     Raises:
         Forbidden: it did, or the browser doesn't say.

@@ -67,7 +67,7 @@ def number(value: float | Fraction | None, digits: int = 6) -> str:
 
 
 def amounts(entry: Entry) -> str:
-    """What a question has cost, to read: in ε if it has one, else in ρ, and a δ beside it; nothing of anything else."""
+    """The cost of a question, to read: in ε if it has one, else in ρ, with its δ; empty for other entries."""
     if (cost := entry.cost) is None:
         return ""
     said = f"ε = {number(cost.epsilon, 4)}" if cost.epsilon is not None else f"ρ = {number(cost.rho, 4)}"
@@ -75,7 +75,7 @@ def amounts(entry: Entry) -> str:
 
 
 def shown(value: object) -> str:
-    """What others wrote, to read; what a form sends back is left as it is."""
+    """A text that others wrote, safe to read. What a form sends back is left as it is."""
     return printable(str(value))
 
 

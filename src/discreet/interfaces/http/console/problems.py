@@ -1,4 +1,4 @@
-"""What went wrong, as a page."""
+"""Problems as pages."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from discreet.interfaces.http.console.forms import Filled, days_in
 from discreet.interfaces.http.console.pages import page, see
 from discreet.interfaces.http.console.session import Visiting
 from discreet.query.planner import Request
+from discreet.service import Ask
 
 ROUTES = APIRouter()
 
@@ -52,9 +53,8 @@ def answer(name: str, visit: Visiting, _: Filled) -> Response:
     found = next((each for each in visit.service.requests(visit.caller) if each["id"] == name), None)
     if found is None:
         raise InvalidArgument("there is no such request of yours", hint="the list has all that there are")
-    ticket = visit.service.ask(
-        visit.caller, found["question"], found["terms"], digest=found["digest"], approval=found["id"]
-    )
+    asked = Ask(found["question"], found["terms"], digest=found["digest"], approval=found["id"])
+    ticket = visit.service.ask(visit.caller, asked)
     return see(f"/answers/{ticket.id}")
 
 

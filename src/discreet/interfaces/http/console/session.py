@@ -13,12 +13,12 @@ from discreet.service import ALLOWED, Action, Caller, Service
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """Somebody who signed in.
+    """A request of a caller who is signed in.
 
     Args:
         service: that answers.
-        caller: who it is.
-        form: what each form brings along.
+        caller: whose it is.
+        form: the secret that each form of this session carries.
     """
 
     service: Service
@@ -31,7 +31,7 @@ class Visit:
 
 
 def cookie_name(request: Request) -> str:
-    """What the session's cookie is called; by TLS, browsers take it from this host alone."""
+    """The name of the session's cookie. With TLS, browsers take it from this host alone."""
     return "__Host-discreet" if request.app.state.secure else "discreet"
 
 
@@ -52,10 +52,10 @@ def set_cookie(
 
 
 def visit_of(request: Request, service: Serving) -> Visit:
-    """Whose request this is.
+    """The visit that a request belongs to.
 
     Raises:
-        Unauthenticated: nobody's who is signed in.
+        Unauthenticated: the sender isn't signed in.
     """
     session, caller = service.sessions.resume(request.cookies.get(cookie_name(request), ""))
     request.state.token = caller.token  # for the log

@@ -78,7 +78,7 @@ def from_provider(request: Request, queried: Queried, service: Serving) -> Respo
 
 
 def _begun(request: Request, service: Serving, name: str, response: Response) -> Response:
-    """A session in the place of any that this browser had: a name that somebody gave it beforehand is worth nothing."""
+    """Replace any session that this browser had, so that a name planted there before is worth nothing."""
     service.sessions.end(request.cookies.get(cookie_name(request), ""))
     set_cookie(request, response, cookie_name(request), name)
     return response
@@ -94,12 +94,12 @@ def sign_out(request: Request, _: Filled, service: Serving) -> Response:
 
 
 def _before(request: Request) -> str:
-    """What the cookie is called that comes with the form."""
+    """The name of the cookie that comes with the form."""
     return f"{cookie_name(request)}-form"
 
 
 def _attempt(request: Request) -> str:
-    """What the cookie is called of somebody who was sent to the provider."""
+    """The name of the cookie that a browser takes along to the provider."""
     return f"{cookie_name(request)}-openid"
 
 

@@ -1,4 +1,4 @@
-"""What all middleware has in common: it takes requests, and lets the rest of what a server has to say go past."""
+"""The base of all middleware: it takes requests, and lets whatever else a server has to say go past."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class Middleware(ABC):
-    """What stands before an application, and sees each request; whatever else a server has to say goes past it.
+    """Stands before an application and sees each request; whatever else a server has to say goes past it.
 
     Args:
-        app: what is protected.
+        app: the application.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -22,7 +22,7 @@ _SESSION = re.compile("[0-9a-f]{64}", re.ASCII)
 
 
 class LimitedCalls(Middleware):
-    """Refuses what a caller sends while as many calls of theirs are open as may.
+    """Refuses further calls of a caller who has as many open as one may.
 
     Whose a call is follows from the token that it shows, or the session, whether or not that holds: nothing is looked
     up for it but whose session it is. A call stays open until its reply was taken.
@@ -55,7 +55,7 @@ class LimitedCalls(Middleware):
                     del self._open[each]
 
     def _callers(self, scope: Scope) -> set[str]:
-        """Whose a call may be: digests of what it shows, however the header around it is written; none if nothing."""
+        """Digests of the tokens and sessions that a call shows, however the headers around them are written."""
         found = set[str]()
         for name, value in scope["headers"]:
             text = value.decode("latin-1")

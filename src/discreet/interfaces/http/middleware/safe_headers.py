@@ -23,10 +23,10 @@ TLS_ONLY = "max-age=31536000"
 
 
 class SafeHeaders(Middleware):
-    """Adds them to each reply, whoever made it.
+    """Adds these headers to every reply.
 
     Args:
-        app: what replies.
+        app: the application.
         secure: whether browsers reach it by TLS; then they are told to come by nothing else.
     """
 

@@ -38,7 +38,7 @@ class Strict(Middleware):
 
 
 def _doubt(scope: Scope) -> str:
-    """What is ambiguous about a request; empty if nothing is."""
+    """Why a request is ambiguous; empty if it isn't."""
     names = [name.lower() for name, _ in scope["headers"]]
     twice = sorted(name for name in _SINGLE if names.count(name) > 1)
     if twice:
@@ -51,13 +51,13 @@ def _doubt(scope: Scope) -> str:
 
 
 def _doubt_of_query(query: bytes) -> str:
-    """How else what stands behind a path could be read: readers take the first of two, or the last."""
+    """A query may be read in two ways if it names something twice: readers take the first, or the last."""
     names = [unquote_plus(part.partition(b"=")[0].decode("latin-1")) for part in query.split(b"&") if part]
     return "its address says something twice" if len(names) != len(set(names)) else ""
 
 
 def _doubt_of_body(scope: Scope) -> str:
-    """How else its body could be read than as it stands there."""
+    """A body may be read in two ways if it is packed, or isn't in UTF-8."""
     said = {name.lower(): value for name, value in scope["headers"]}
     if said.get(b"content-encoding", b"identity").strip().lower() != b"identity":
         return "its body is packed"
@@ -66,7 +66,7 @@ def _doubt_of_body(scope: Scope) -> str:
 
 
 def _doubt_of_path(path: bytes) -> str:
-    """How else a path could be written."""
+    """A path may be read in two ways if it could be written more simply."""
     if b"%" in path:
         return "its path has an escaped character, and none here needs one"
     doubtful = any(each in path for each in _DOUBTFUL) or path.endswith((b"/.", b"/.."))

@@ -16,7 +16,7 @@ from discreet.interfaces.http.requests import (
     Serving,
     Who,
 )
-from discreet.service import Caller, Service, Ticket
+from discreet.service import Ask, Caller, Service, Ticket
 
 _PLANNED = problems(413, 422, 429)
 _ASKED = problems(402, 406, 409, 413, 422, 429, 500)
@@ -109,5 +109,5 @@ async def answer_together(
 
 async def _asked(service: Service, who: Caller, question: str | list[str], asked: Bound, key: str | None) -> Ticket:
     """A question that was taken."""
-    said: dict[str, Any] = {name: getattr(asked, name) for name in ("digest", "approval", "version")}
-    return await run_in_threadpool(service.ask, who, question, asked.terms(), key=key, **said)
+    said = Ask(question, asked.terms(), key=key, digest=asked.digest, approval=asked.approval, version=asked.version)
+    return await run_in_threadpool(service.ask, who, said)

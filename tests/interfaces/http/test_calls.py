@@ -1,4 +1,4 @@
-"""Middleware: whoever has many calls open gets no more, and keeps nobody else out."""
+"""Whoever has many calls open gets no more, and keeps nobody else out."""
 
 from __future__ import annotations
 
