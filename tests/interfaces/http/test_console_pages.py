@@ -7,6 +7,7 @@ import csv
 import html
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from time import sleep
 
@@ -57,8 +58,8 @@ def test_a_plan_says_that_its_answer_may_leave_at_several_times(
     """And that which of them it is tells something."""
     analyst = running.service.caller(running.tokens["analyst"])
     plan = running.service.plan(analyst, COUNT, {"epsilon": "1"})
-    assert (plan["step"], plan["steps"], plan["rungs"], plan["seconds"]) == (0.41, 1, 1, 0.41)
-    monkeypatch.setattr(running.service, "plan", lambda *_: {**plan, "rungs": 3, "seconds": 1.6})
+    assert (plan.step, plan.steps, plan.rungs, plan.seconds) == (0.41, 1, 1, 0.41)
+    monkeypatch.setattr(running.service, "plan", lambda *_: replace(plan, rungs=3, seconds=1.6))
     page = sign_in(running, "analyst").get("/ask", params={"question": COUNT, "offer": "epsilon", "amount": "1"})
     assert "leaves 0.41 s after it starts, or at twice that, and so on, up to 1.6 s" in page.text
 
@@ -149,7 +150,7 @@ def test_parts_make_sql_that_is_planned(running: Visited, parts: dict[str, str],
     assert shown is not None
     assert html.unescape(shown[1]) == sql
     analyst = running.service.caller(running.tokens["analyst"])
-    assert len(running.service.plan(analyst, sql, {"epsilon": 1})["digest"]) == 64
+    assert len(running.service.plan(analyst, sql, {"epsilon": 1}).digest) == 64
 
 
 @pytest.mark.parametrize(
