@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from discreet.anonymity import anonymize, assess, minimal_identifiers, read, reidentification, uniqueness
 from discreet.anonymity.attributes import repeated
-from discreet.anonymity.classes import frequencies_of
+from discreet.anonymity.frequencies import frequencies_of
 from discreet.anonymity.hierarchies import Listed
 from discreet.anonymity.models import (
     AlphaK,
@@ -32,9 +32,9 @@ from discreet.anonymity.models import (
     Model,
     RecursiveDiversity,
 )
+from discreet.anonymity.repeated import Repeated, say_whose
 from discreet.anonymity.risk import population_uniqueness, special_uniques
-from discreet.anonymity.risk.disclosure import exposure_of
-from discreet.anonymity.words import Repeated, say_whose
+from discreet.anonymity.risk.exposure import exposure_of
 from discreet.attacks.attack_setup import Terms, set_up
 from discreet.attacks.rows import homogeneity
 from discreet.errors import InvalidArgument, SchemaMismatch

@@ -13,8 +13,9 @@ import pytest
 from discreet.audit import audit, auditing, events
 from discreet.audit.auditing import DRAWS
 from discreet.audit.gallery import GALLERY, Broken, indicated
+from discreet.audit.laws import laws_of
 from discreet.audit.named_mechanisms import SOUND, audit_named
-from discreet.audit.outputs import Batch, laws_of, views_of
+from discreet.audit.outputs import Batch, views_of
 from discreet.errors import InvalidArgument
 from discreet.local import RandomisedResponse
 from discreet.mechanisms import Exponential, Gaussian, Laplace

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.audit import Audit
-from discreet.audit.auditing import epsilon_bound
+from discreet.audit.bound import epsilon_bound
 from discreet.privacy import ApproxDP, PureDP
 from discreet.stats import lower_bound, upper_bound
 

@@ -94,7 +94,7 @@ def test_an_unexpected_error_is_shown_without_its_text(capsys: pytest.CaptureFix
     code, text = shown(error, capsys, Scene(as_json=as_json, question="SELECT 1", config=None))
     assert code == ExitCode.DEFECT
     assert CANARY not in text
-    assert "ValueError at test_failures.py:" in text
+    assert "ValueError at test_errors.py:" in text
 
 
 def test_ctrl_c_says_that_what_was_paid_stays_paid(capsys: pytest.CaptureFixture[str]) -> None:
@@ -150,7 +150,7 @@ def test_where_names_no_value() -> None:
     with pytest.raises(KeyError) as raised:
         raise KeyError(CANARY)
     found = raised_at(raised.value, raised.tb)
-    assert found.startswith("KeyError at test_failures.py:")
+    assert found.startswith("KeyError at test_errors.py:")
     assert CANARY not in found
 
 

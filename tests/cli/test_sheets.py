@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.cli.show import screen
+from discreet.cli.show import sheets
 from discreet.cli.show.answers import with_errors
 from discreet.cli.show.formats import Format
 from discreet.cli.show.sheets import Sheet, show_table
@@ -86,7 +86,7 @@ def test_a_wide_table_becomes_blocks_on_a_narrow_terminal(
     """On a terminal that is too narrow each value has a line of its own."""
     from rich.console import Console
 
-    monkeypatch.setattr(screen, "console", lambda: Console(force_terminal=True, width=40, color_system=None))
+    monkeypatch.setattr(sheets, "console", lambda: Console(force_terminal=True, width=40, color_system=None))
     show_table(["first", "second"], [["x" * 30, 10**20], ["y", 2]])
     assert capsys.readouterr().out.splitlines() == [
         f"first   {'x' * 30}",

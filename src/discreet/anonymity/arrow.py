@@ -22,15 +22,13 @@ from discreet.tables.type_inference import narrowest
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 _THREADS = 2
 """Columns are encoded beside the reading; more threads would only hold more of the table in memory at once."""
 _WAITING = 4
-"""So many batches may wait to be encoded."""
+"""How many batches may wait to be encoded."""
 _FINE = "[.][0-9]{6}[0-9]*[1-9]"
 """A fraction of a second that microseconds don't hold."""
 _MEMORY = Source(kind="memory", location="the table")
-
 Column: TypeAlias = "pa.ChunkedArray | pa.Array"
 
 

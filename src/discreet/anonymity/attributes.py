@@ -13,7 +13,7 @@ import numpy as np
 from discreet.anonymity.columns import Coded
 from discreet.anonymity.hierarchies.texts import are_whole, is_number, is_time, present, spelled_dates
 from discreet.anonymity.records import Records, read
-from discreet.anonymity.words import Repeated
+from discreet.anonymity.repeated import Repeated
 from discreet.errors import InvalidArgument, SchemaMismatch
 from discreet.tables import Column, Kind
 from discreet.tables.content import NAMES, NOTES, ColumnContent, Content, content_of
@@ -47,7 +47,7 @@ _DATES = "others may know dates"
 _KNOWN_BY_NAME = "by its name others may know it"
 _MEASURE = "a measure, kept out of what others know: say if they know it"
 _FILLED = 20
-"""So many values must be there before it is told by them alone what a column is."""
+"""How many values there must be before they alone say what a column is."""
 _DIFFERENT, _WIDE = 0.3, 100
 """A measure has more than this share of different values; whole ones spread over so many times as many as there are."""
 _UNSEEN = ColumnContent()
@@ -94,7 +94,7 @@ class Attributes:
     """The kinds of all columns, confirmed.
 
     Args:
-        guesses: of each column, in the table's order, what it is and why.
+        guesses: for each column, in the table's order, what it is and why.
     """
 
     guesses: tuple[AttributeGuess, ...]
@@ -202,7 +202,7 @@ def repeated(records: Records, identifying: Sequence[str] = ()) -> tuple[Repeate
 
     Returns:
         None if the table is counted by unit. Names of people aren't among them where another column shows that every
-        row is somebody else's, such as an e-mail address or a patient's number: two people may have one name.
+        row is another person's, such as an e-mail address or a patient's number: two people may have one name.
 
     Examples:
         >>> repeated(read({"patient_id": [7, 9, 7], "age": [40, 40, 40]}))
@@ -382,7 +382,6 @@ _KNOWN = (
     "date day month year admission discharge admitted discharged height weight hair eye_colour eye_color"
 )
 """What neighbours, colleagues, registers or social media know of a person."""
-
 
 A_NAME = "a name"
 """Why a name identifies, as `identifies` says it: two people may have the same."""

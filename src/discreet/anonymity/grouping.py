@@ -33,7 +33,7 @@ _MOST = 1 << 62
 _NARROW = 1 << 31
 """Keys below this fit into 32 bits: they are packed and sorted in half the time."""
 _PACKED = 1 << 16
-"""So many rows are packed at a time: their codes stay near the processor."""
+"""How many rows are packed at a time: their codes stay near the processor."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -41,8 +41,8 @@ class Packing:
     """How some columns are packed.
 
     Args:
-        sizes: of each column, how many codes it has; at least 1.
-        ranked: of each column, the numbers that are replaced by their ranks before it is packed; None if none are.
+        sizes: for each column, how many codes it has; at least 1.
+        ranked: for each column, the numbers that are replaced by their ranks before it is packed; None if none are.
         columns: what is left to pack: the columns, or the last ranks and the columns behind them.
         span: all keys are below this.
     """
@@ -121,13 +121,13 @@ def pack(columns: Sequence[Packable], sizes: Sequence[int]) -> tuple[Whole, Pack
 
 
 _CELLS = 4
-"""Counting in a table of all keys beats sorting them while it has at most so many cells per row."""
+"""The most cells per row of a table of all keys: up to that, counting in it beats sorting the keys."""
 _TABLE = 1 << 22
-"""A table has at most so many cells."""
+"""The most cells of such a table."""
 _CHUNK = 1 << 22
-"""At most so many rows are packed and counted at a time: memory for all of them would take longer to get."""
+"""The most rows that are packed and counted at a time: memory for all of them would take longer to get."""
 _PART = 1 << 16
-"""So many rows are numbered at a time."""
+"""How many rows are numbered at a time."""
 _THREADS = 2
 _BITS = 63
 

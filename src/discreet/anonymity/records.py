@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from discreet.anonymity.arrow import Unread, columns_of
-from discreet.anonymity.columns import Coded, Codes, Whole, encode
+from discreet.anonymity.columns import Coded, Codes, Whole
+from discreet.anonymity.encode import encode
 from discreet.anonymity.grouping import grouped
 from discreet.errors import Hint, InvalidArgument, SchemaMismatch
 
@@ -123,7 +124,7 @@ class Records:
         return self.rows if self.units is None else self.units.number
 
     def identifying(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Of columns that name people, those that are there: what says whose a row is does that anyway, and is gone."""
+        """These columns but the unit's, which identify anyway and were split off."""
         return tuple(name for name in names if self.units is None or name not in self.units.names)
 
     def column(self, name: str) -> Coded:

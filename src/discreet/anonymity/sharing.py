@@ -1,7 +1,7 @@
 """How many people share each value of a column: a value that fewer than k have must not be read off a release.
 
-Whoever has a list of everybody's numbers finds one person by a number that the release shows, wherever it shows it: as
-a cell, as one end of a range, as a member of a set.
+With a list of everybody's numbers one can find a person by a number that the release shows, wherever that is: in a
+cell, at one end of a range, or in a set.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Sharing:
     """How many units share each value of a column.
 
     Args:
-        k: so many must share a value that may be shown.
+        k: how many units must share a value before it may be shown.
         units: code → how many units have a row with this value.
         once: code → how many units are counted here, if each is counted once in the column, at its least value. So the
             sum over a range of codes is never more than the number of units in it.
@@ -53,7 +53,7 @@ def sharing_of(records: Records, column: Coded, k: int) -> Sharing:
     Args:
         records: the table.
         column: of the table, or what its cells were read as.
-        k: so many must share a value that may be shown; 1 where any may.
+        k: how many units must share a value before it may be shown; 1 if any may.
     """
     counts = column.counts()
     if records.units is None:

@@ -1,4 +1,4 @@
-"""Attacks: what somebody learns of single people from rows that were published, or from answers.
+"""Attacks: what one can learn of single people from rows that were published, or from answers.
 
 Each attack runs against what is there, an exact answer as well as a private one, and its result says who was found,
 how sure that is, and how much better than without what was released. For custodians, on their own tables.

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from discreet.anonymity.words import Repeated
+    from discreet.anonymity.repeated import Repeated
 
 MOST_GUESSES = 20
-"""So many guesses a result shows; all of them count in its figures."""
+"""How many guesses a result shows; all of them count in its figures."""
 
 NOT_TRIED = "not tried"
-"""What stands in the place of a figure of what wasn't tried."""
+"""Stands in the place of a figure, where nothing was tried."""
 
 _CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guess:
-    """What an attacker believes of somebody.
+    """What an attacker believes of one person.
 
     Args:
         who: whom it is about, in words that the attacker has: a name, a row's place, a key.
@@ -150,14 +150,14 @@ class AttackResult:
         """That rows were counted and perhaps not people; None if nothing speaks for that."""
         if not self.repeated:
             return None
-        from discreet.anonymity.words import rows_counted
+        from discreet.anonymity.repeated import rows_counted
 
         return rows_counted(self.repeated, "every share is one of rows")
 
     @property
     def warned(self) -> str:
         """The lines that stand above a report: `note`, and what to say so that it isn't needed; none without it."""
-        from discreet.anonymity.words import say_whose
+        from discreet.anonymity.repeated import say_whose
 
         return "" if self.note is None else f"{self.note}\n{say_whose(self.repeated)}\n"
 

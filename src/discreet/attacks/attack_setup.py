@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from discreet.anonymity.columns import Coded, encode
+from discreet.anonymity.columns import Coded
+from discreet.anonymity.encode import encode
 from discreet.anonymity.records import Records, read
-from discreet.attacks.people import drawn, pseudonymous, shuffled, with_unit
+from discreet.attacks.people import drawn, shuffled
 from discreet.attacks.rows.nearness import is_ordered, numbers
 from discreet.attacks.targets.exact_answers import Exact
-from discreet.attacks.targets.noisy_answers import Answers, Bare, limits_of
+from discreet.attacks.targets.fresh_noise import Bare
+from discreet.attacks.targets.noisy_answers import Answers, limits_of
 from discreet.attacks.targets.rows import Rows
+from discreet.attacks.unit_column import pseudonymous, with_unit
 from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.gateway import protect
@@ -28,12 +31,12 @@ from discreet.privacy import Bounds, Budget, Keys, Unit
 
 if TYPE_CHECKING:
     from discreet.anonymity.records import Unit as WhoseRow
-    from discreet.anonymity.words import Repeated
+    from discreet.anonymity.repeated import Repeated
 
 T = TypeVar("T")
 
 NAME = "people"
-"""What questions call the table."""
+"""The table's name in questions."""
 
 NUMBER = "person_number"
 """A column of consecutive numbers, for attacks that need to name people one by one."""
@@ -41,9 +44,7 @@ NUMBER = "person_number"
 CENSUS_ON, CENSUS_SENSITIVE, CENSUS_VALUE = ("dob", "zip", "sex"), "education", "income"
 """What is known of the census's people, what is sought, and what totals are about, unless said otherwise."""
 
-
 RAW, PSEUDONYMIZED, ANONYMIZED, ANSWERS = "raw", "pseudonymized", "anonymized", "answers"
-
 EXACT, FRESH, RESTRICTED = "exact", "fresh", "restricted"
 
 AGAINST: Mapping[str, str] = MappingProxyType(
@@ -73,7 +74,7 @@ class Terms:
         k: of the anonymised rows.
         epsilon: offered for each question; above 0.
         budget: of each account; above 0.
-        people: whom attacks on answers ask about, at the most: so many are drawn from the table.
+        people: how many people attacks on answers ask about, at most; they are drawn from the table.
         trials: how often attacks that toss coins are repeated.
     """
 
@@ -153,7 +154,7 @@ class Setup:
     made: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def once(self, name: str, make: Callable[[], T]) -> T:
-        """What is left to chance, drawn when it is first asked for, so that all that is compared has the same."""
+        """What is left to chance: drawn once, when it is first asked for, so that all that is compared has the same."""
         if name not in self.made:
             self.made[name] = make()
         return cast("T", self.made[name])

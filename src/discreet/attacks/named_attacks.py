@@ -32,10 +32,7 @@ from discreet.exact.rational import Rationalizable
 if TYPE_CHECKING:
     from discreet.anonymity.records import Unit
 
-
 Run: TypeAlias = Callable[[Setup, str], AttackResult]
-
-
 _PUBLISHED = (RAW, PSEUDONYMIZED, ANONYMIZED, ANSWERS)
 
 
@@ -230,11 +227,11 @@ def attack(  # noqa: PLR0913 — what is attacked and how it is set up, each by 
         k: of the anonymised rows; 1 or more.
         epsilon: offered for each question.
         budget: of the account.
-        people: whom attacks on answers ask about, at the most.
+        people: whom attacks on answers ask about, at most.
         trials: how often attacks that toss coins are repeated.
         unit: the column, or columns, that say whose a row is: a person's or a household's number. Then people are
             units: an attacker knows one row of each, drawn at random, and candidates, k and base rates count units.
-            `()` says that each row is somebody else's. If it is left out and a column that identifies repeats, rows
+            `()` says that each row is another person's. If it is left out and a column that identifies repeats, rows
             are counted, and the result's `note` says so.
 
     Raises:

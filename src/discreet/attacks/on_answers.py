@@ -13,18 +13,20 @@ from discreet.anonymity.records import Records, read
 from discreet.attacks.answers.averaging import averaging
 from discreet.attacks.answers.differencing import differencing, tracking
 from discreet.attacks.answers.guessing import guessing_each
+from discreet.attacks.answers.membership import TracingResult
 from discreet.attacks.answers.query_log import query_log
 from discreet.attacks.answers.reconstruction import reconstruction
 from discreet.attacks.answers.study import Study
-from discreet.attacks.answers.tracing import TracingResult
 from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.attack_setup import NAME, NUMBER, Setup
-from discreet.attacks.people import named, of_units, one_of_each, shuffled, value_of
+from discreet.attacks.naming import named, value_of
+from discreet.attacks.people import of_units, one_of_each, shuffled
 from discreet.attacks.rows.nearness import numbers
-from discreet.attacks.targets.answering import Answering, question, where
+from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.candidates import itself
 from discreet.attacks.targets.exact_answers import Imputed, Restricted
 from discreet.attacks.targets.rows import Candidates, shares_of
+from discreet.attacks.targets.sql_conditions import question, where
 from discreet.errors import InvalidArgument
 
 _REPEATS = 150
@@ -35,7 +37,7 @@ _MOST_PEOPLE = 60  # whom reconstruction solves for: four questions for each are
 
 
 def _target(setup: Setup, against: str, people: Records | None = None, *, on: Sequence[str] | None = None) -> Answering:
-    """Who is asked about the table, or about these people; `on` are the columns that anonymised rows have ranges of."""
+    """The target that is asked about the table, or about these people; `on` names the columns with ranges."""
     match against:
         case "exact":
             return setup.exact(people)
@@ -61,7 +63,7 @@ def _person(setup: Setup) -> tuple[str, str, Records]:
 def _people(
     setup: Setup, people: Records | None = None, *, most: int = _LOOKED_AT
 ) -> Iterator[tuple[str, str, Records]]:
-    """All of the table, or of these people, whom what is known singles out: so many at the most, in their order.
+    """All of the table, or of these people, who are singled out by what is known; at most this many, in their order.
 
     Of each one row is known, and they are alone if every row that is like it is theirs.
 
@@ -89,7 +91,7 @@ def _people(
 
 
 def run_averaging(setup: Setup, against: str) -> AttackResult:
-    """Ask how many people have somebody's sensitive value, at most 150 times, in other words each time."""
+    """Ask up to 150 times how many people have one person's sensitive value, in other words each time."""
     repeats = min(setup.terms.trials, _REPEATS)
     value = value_of(setup.records.column(setup.terms.sensitive), 0)
     condition, target = where({setup.terms.sensitive: value}), _target(setup, against)
@@ -101,7 +103,7 @@ def run_averaging(setup: Setup, against: str) -> AttackResult:
 
 
 def run_differencing(setup: Setup, against: str) -> AttackResult:
-    """The total with somebody and without."""
+    """The total with one person and without."""
     condition, who, rows = _person(setup)
     return differencing(
         _target(setup, against),
@@ -178,7 +180,7 @@ def run_query_log(setup: Setup, against: str) -> AttackResult:
 
 
 def run_reconstruction(setup: Setup, against: str) -> AttackResult:
-    """Who of some people has the commonest sensitive value; the attacker knows them by their place in the table.
+    """Find out who has the commonest sensitive value; the attacker knows people by their place in the table.
 
     Places are given at random, so anonymised rows, whose places are ranges, hide each person among others by chance.
     """
@@ -198,7 +200,7 @@ def run_reconstruction(setup: Setup, against: str) -> AttackResult:
 
 
 def run_tracing(setup: Setup, against: str) -> TracingResult:
-    """Who of some people is in a study, by marginals of what is known of them and of the sensitive column.
+    """Find out who is in a study, by marginals of what is known of people and of the sensitive column.
 
     Members are people of the table, and so are the strangers whom they are to be told from. All others say how common
     each value is. The study alone is anonymised, or is behind the gateway, where one marginal is one question.

@@ -18,13 +18,15 @@ from discreet.anonymity.records import Records, read
 from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.attack_setup import NUMBER, Setup
 from discreet.attacks.people import drawn, of_units, shuffled
-from discreet.attacks.rows.attribute_disclosure import background, homogeneity, skewness
+from discreet.attacks.rows.background import background
 from discreet.attacks.rows.fuzzy import fuzzy
+from discreet.attacks.rows.homogeneity import homogeneity
 from discreet.attacks.rows.intersection import intersection
 from discreet.attacks.rows.linkage import linkage
 from discreet.attacks.rows.nearness import Near, Nearness, Same, Typos, is_ordered
 from discreet.attacks.rows.presence_in_answers import presence
 from discreet.attacks.rows.singling_out import singling_out
+from discreet.attacks.rows.skewness import skewness
 from discreet.attacks.rows.small_groups import small_groups
 from discreet.attacks.rows.sparse import Log, guessed_log, sparse
 from discreet.attacks.targets.noisy_answers import Answers
@@ -34,7 +36,6 @@ from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
 
 _STARS = 5
 _FIRST_DAY, _DAYS = date(2020, 1, 1), 1_000
@@ -54,7 +55,7 @@ def made_up_ratings(
     Args:
         people: how many rated.
         films: how many there are.
-        targets: how many are known, at the most; the first ones.
+        targets: how many are known, at most; the first ones.
         known: how many ratings are known of each.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Audits: how much a mechanism gives away at the least, from what comes out of it.
+"""Audits: the least that a mechanism gives away, by what comes out of it.
 
     outputs for two neighbours ──▶ an event ──▶ fresh outputs ──▶ ε ≥ …, at a confidence
 
@@ -6,7 +6,8 @@ An audit rejects, it never proves. The gallery holds mechanisms that are broken 
 rejects them.
 """
 
-from discreet.audit.auditing import Audit, audit
+from discreet.audit.audit_result import Audit
+from discreet.audit.auditing import audit
 from discreet.audit.question import audit_question
 
 __all__ = ["Audit", "audit", "audit_question"]

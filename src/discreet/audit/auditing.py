@@ -1,198 +1,30 @@
-"""Auditing: an event is learned or known, then tested on outputs that nobody has seen; and what that found."""
+"""Auditing: an event is learned or known, then tested on outputs that nobody has seen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 from discreet.accounting import to_approx
+from discreet.audit.audit_result import Audit, delta_of
+from discreet.audit.bound import Given, Predicate, epsilon_bound
 from discreet.audit.events import Aim, Event, Found, from_laws, from_outputs
-from discreet.audit.outputs import Batch, Data, Output, Subject, laws_of, subject_of
+from discreet.audit.laws import laws_of
+from discreet.audit.outputs import Batch
+from discreet.audit.subject import Data, Subject, subject_of
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, probability
-from discreet.exact.rounding import log, to_float
 from discreet.privacy import ApproxDP, Loss, PureDP
-from discreet.stats import lower_bound, upper_bound
-
-# ── What an audit found ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
-    """A lower bound on what a mechanism gives away, from outputs drawn for two neighbours.
-
-    An audit rejects, it never proves: a bound below the claim says only that this event, with so many draws, did not
-    tell these neighbours apart any better.
-
-    Args:
-        subject: what was audited.
-        neighbours: between which data, in words.
-        claim: what the mechanism is said to give away at the most.
-        bound: with the confidence, the true ε at the claim's δ is at least this.
-        confidence: in (0, 1); over the draws that the event was tested on.
-        event: what was looked for in an output, in words.
-        hits: how often it was found under either neighbour.
-        draws: how many outputs it was looked for in, of each neighbour.
-        learned: how many other outputs of each neighbour it was learned from; 0 if it was given, or known.
-
-    Examples:
-        >>> found = Audit(
-        ...     subject="a coin", neighbours="0 and 1", claim=PureDP(1), bound=1.2, confidence=Fraction(999, 1000),
-        ...     event="output = 1", hits=(80, 20), draws=100, learned=0,
-        ... )
-        >>> found.rejects, found.verdict
-        (True, 'rejected: it gives away more than ε = 1')
-    """
-
-    subject: str
-    neighbours: str
-    claim: PureDP | ApproxDP
-    bound: float
-    confidence: Fraction
-    event: str
-    hits: tuple[int, int]
-    draws: int
-    learned: int
-
-    @property
-    def rejects(self) -> bool:
-        """Whether the claim is refuted."""
-        return Fraction(self.bound) > self.claim.epsilon
-
-    @property
-    def verdict(self) -> str:
-        """The same in words."""
-        if self.rejects:
-            return f"rejected: it gives away more than {self.claim}"
-        return f"not rejected: nothing here contradicts {self.claim}"
-
-    def __str__(self) -> str:
-        p, q = (hits / self.draws for hits in self.hits)
-        lines = {
-            "audited": self.subject,
-            "between": self.neighbours,
-            "event": self.event,
-            "seen": f"in {p:.3g} and {q:.3g} of {self.draws:,} outputs each",
-            "bound": f"ε ≥ {self.bound:.4g} at {_percent(self.confidence)} confidence{self._at_delta}",
-            "verdict": self.verdict,
-        }
-        return "\n".join(f"{name:<10} {text}" for name, text in lines.items())
-
-    def to_dict(self) -> dict[str, object]:
-        """The audit as JSON-ready data."""
-        return {
-            "subject": self.subject,
-            "neighbours": self.neighbours,
-            "claim": {"epsilon": float(self.claim.epsilon), "delta": float(delta_of(self.claim))},
-            "bound": self.bound,
-            "confidence": float(self.confidence),
-            "event": self.event,
-            "hits": list(self.hits),
-            "draws": self.draws,
-            "learned": self.learned,
-            "rejects": self.rejects,
-        }
-
-    @property
-    def _at_delta(self) -> str:
-        """At which δ the bound holds, where there is one."""
-        delta = delta_of(self.claim)
-        return f", at δ = {float(delta):.3g}" if delta else ""
-
-
-def delta_of(claim: PureDP | ApproxDP) -> Fraction:
-    """The δ of a claim: 0 if it is pure."""
-    return claim.delta if isinstance(claim, ApproxDP) else Fraction(0)
-
-
-def _percent(confidence: Fraction) -> str:
-    """A confidence in percent, with as many digits as tell it from 100 %."""
-    return f"{float(100 * confidence):.15g} %"
-
-
-# ── What an event proves ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """What an event proves.
-
-    Args:
-        epsilon: the true ε is at least this; 0 or more.
-        opposite: whether it's that the event doesn't happen which proves so much.
-    """
-
-    epsilon: float
-    opposite: bool
-
-
-def epsilon_bound(hits: tuple[int, int], draws: int, delta: Fraction, confidence: Fraction) -> Bound:
-    """An ε that the mechanism exceeds, or at least reaches, with the stated confidence; rounded down.
-
-    Let an event that was fixed before the draws have the probabilities p and q under two neighbours. If the mechanism
-    is (ε, δ)-DP then p ≤ e^ε·q + δ, and 1 − q ≤ e^ε·(1 − p) + δ for the opposite of the event. So ε is at least
-    ln((p − δ)/q) and ln((1 − q − δ)/(1 − p)), and both grow with p and fall with q. With probability at least the
-    confidence, p is no less than its Clopper–Pearson lower bound and q no more than its upper one, each of which fails
-    with half of the doubt; then both hold with these in the place of p and q.
-
-    Args:
-        hits: how often the event happened, among draws for either neighbour; the first is meant to be the greater.
-        draws: how many there were for each neighbour; 1 or more.
-        delta: in [0, 1).
-        confidence: in (0, 1).
-
-    Source: Clopper, Pearson (1934), the definition of the limits; Ding, Wang, Wang, Zhang, Kifer (2018), the algorithm
-    of the hypothesis test; Bichsel, Steffen, Bogunovic, Vechev (2021), the definition of an attack's power. Own proof.
-
-    Examples:
-        >>> round(epsilon_bound((8000, 3000), 10_000, Fraction(0), Fraction(19, 20)).epsilon, 3)
-        1.201
-        >>> epsilon_bound((50, 50), 100, Fraction(0), Fraction(19, 20))
-        Bound(epsilon=0.0, opposite=False)
-    """
-    level = (1 + confidence) / 2
-    p = Fraction(lower_bound(hits[0], draws, level))
-    q = Fraction(upper_bound(hits[1], draws, level))
-    direct, inverse = _log_ratio(p - delta, q), _log_ratio(1 - q - delta, 1 - p)
-    return Bound(inverse, opposite=True) if inverse > direct else Bound(direct, opposite=False)
-
-
-def _log_ratio(numerator: Fraction, denominator: Fraction) -> float:
-    """The logarithm of a ratio, rounded down; 0 where it would be less."""
-    if numerator <= denominator:
-        return 0.0
-    return to_float(log(numerator / denominator, round_up=False), round_up=False)
-
-
-Predicate: TypeAlias = Callable[[Output], bool]
-"""An event that is given: whether an output belongs to it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """An event that somebody thought of."""
-
-    predicate: Predicate
-
-    def count(self, outputs: Any) -> int:  # noqa: ANN401 — a list or an array
-        """Of how many outputs it is so."""
-        return sum(bool(self.predicate(output)) for output in outputs)
-
-    def __str__(self) -> str:
-        return f"as given: {getattr(self.predicate, '__name__', 'a predicate')}"
-
-
-# ── The audit ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 DRAWS = 100_000
 CONFIDENCE = Fraction(999, 1000)
+
 DELTA = Fraction(1, 10**6)
 """At which δ a claim in zCDP is tried, if nothing is said."""
 
 _LEAST_DRAWS = 16
 _MOST_LEARNED = 1 << 20
+
 _PIECE = 1 << 20
 """How many outputs are held at a time."""
 
@@ -209,7 +41,7 @@ def audit(  # noqa: PLR0913 — all but three have a meaning of their own where 
     event: Predicate | None = None,
     neighbours: str = "",
 ) -> Audit:
-    """Try to tell two neighbours apart by a mechanism's outputs, and state what ε that proves it to have at the least.
+    """Try to tell two neighbours apart by a mechanism's outputs, and state the least ε that this proves it to have.
 
     Guarantee: with the stated confidence the true ε, at the claim's δ, is at least `bound`, whatever the mechanism is
     and however the event was found; provided that outputs are independent of each other, and that `one` and `other`

@@ -26,7 +26,7 @@ class Broken(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is, in words."""
+        """The mechanism, in words."""
 
     @property
     def wrong(self) -> str:
@@ -34,7 +34,7 @@ class Broken(Protocol):
 
     @property
     def loss(self) -> PureDP | ApproxDP:
-        """What it claims to give away at the most."""
+        """What it claims to give away at most."""
 
     @property
     def neighbours(self) -> tuple[Any, Any]:
@@ -173,7 +173,6 @@ class ReportedMax:
 
 
 Queries: TypeAlias = tuple[int, ...]
-
 _HALF, _QUARTER, _REST = Fraction(1, 2), Fraction(1, 4), Fraction(3, 4)
 
 

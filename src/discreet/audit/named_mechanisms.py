@@ -10,9 +10,10 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from discreet import mechanisms
-from discreet.audit.auditing import CONFIDENCE, DRAWS, Audit, audit
+from discreet.audit.audit_result import Audit
+from discreet.audit.auditing import CONFIDENCE, DRAWS, audit
 from discreet.audit.gallery import GALLERY, Broken
-from discreet.audit.outputs import Data
+from discreet.audit.subject import Data
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.mechanisms import textbook

@@ -155,10 +155,11 @@ def neighbours_of(dataset: Dataset, rows: Rows, tried: int) -> Iterator[Neighbou
     Args:
         dataset: which tables, and which states are neighbours.
         rows: the state.
-        tried: how many units are taken away at the most.
+        tried: how many units are taken away at most.
     """
     owned = rows_by_unit(dataset, rows)
-    units = list(dict.fromkeys([*_largest(owned), *_extreme(dataset, rows, owned), *_some(owned)]))[:tried]
+    largest = sorted(owned, key=lambda unit: -sum(map(len, owned[unit].values())))[:3]
+    units = list(dict.fromkeys([*largest, *_extreme(dataset, rows, owned), *_some(owned)]))[:tried]
     for unit in units:
         yield Neighbour(_without(rows, owned, unit), "one unit taken away")
     single = [unit for unit in units if sum(map(len, owned[unit].values())) == 1]
@@ -167,11 +168,6 @@ def neighbours_of(dataset: Dataset, rows: Rows, tried: int) -> Iterator[Neighbou
             replaced = _replaced(rows, owned, one, other)
             if replaced is not None and one != other:
                 yield Neighbour(replaced, "one row replaced by another")
-
-
-def _largest(owned: RowsByUnit) -> Iterator[Hashable]:
-    """The units with the most rows."""
-    yield from sorted(owned, key=lambda unit: -sum(map(len, owned[unit].values())))[:3]
 
 
 def _extreme(dataset: Dataset, rows: Rows, owned: RowsByUnit) -> Iterator[Hashable]:

@@ -1,13 +1,9 @@
-"""Outputs of what is audited: how they are drawn, how probable each is, and what in them may tell neighbours apart.
-
-They are read as columns of numbers: the parts of an output, their differences, their lowest bits, or all of it.
-"""
+"""Outputs as columns of numbers: their parts, the differences of these, their lowest bits, or all of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -15,169 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InvalidArgument
-from discreet.mechanisms import Gaussian, Laplace
-from discreet.mechanisms.textbook import BoundedLaplace, Staircase, TruncatedLaplace
-from discreet.privacy import ApproxDP, Loss, PureDP
-
 Output: TypeAlias = Any
 """What a mechanism gave: numbers, texts, truth values, None, or lists and tuples of these."""
-
-
-# ── What is audited ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-Data: TypeAlias = Any
-"""What a mechanism is run on: an integer or a list of them, scores, or whatever a black box takes."""
-
-Draw: TypeAlias = Callable[[Data, int], Any]
-"""A number of independent outputs on some data."""
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """Something to audit.
-
-    Args:
-        name: in words.
-        draw: its outputs.
-        loss: what it says of itself; None if it doesn't.
-    """
-
-    name: str
-    draw: Draw
-    loss: Loss | None
-
-
-def subject_of(mechanism: Any) -> Subject:  # noqa: ANN401 — told apart here
-    """Anything that can be audited.
-
-    Args:
-        mechanism: one that makes many outputs at once, by `draw(data, count)`; noise, by `release(values)`; a chooser,
-            by `choose(scores)`; one that tells a single value, by `choose_all(values)` or `randomise_all(values)`; or a
-            callable that makes one output of data.
-
-    Raises:
-        InvalidArgument: it is none of these.
-    """
-    name = getattr(mechanism, "name", None) or _described(mechanism)
-    loss = getattr(mechanism, "loss", None)
-    for method, how in _WAYS.items():
-        if hasattr(mechanism, method):
-            return Subject(name, how(getattr(mechanism, method)), loss)
-    if callable(mechanism):
-        return Subject(name, _repeating(mechanism), loss if isinstance(loss, Loss) else None)
-    raise InvalidArgument(
-        f"a {type(mechanism).__name__} can't be audited",
-        hint="a mechanism, or a function that takes data and gives an output",
-    )
-
-
-def _releasing(release: Callable[[Sequence[int]], Sequence[int]]) -> Draw:
-    """Noise on an integer, or on a list of them: each number has its own, so a long list is many draws."""
-
-    def draw(data: Data, count: int) -> Any:  # noqa: ANN401 — an array
-        values = [data] if isinstance(data, int) else list(data)
-        noisy = release(values * count)
-        wide = not all(-(1 << 63) <= end < 1 << 63 for end in (min(noisy), max(noisy)))
-        table = np.array(noisy, dtype=object if wide else np.int64)
-        return table if isinstance(data, int) else table.reshape(count, len(values))
-
-    return draw
-
-
-def _telling(tell_all: Callable[[Any], Any]) -> Draw:
-    """What is told of one value, as if as many users held it."""
-
-    def draw(data: Data, count: int) -> Any:  # noqa: ANN401 — an array
-        return tell_all(np.full(count, data))
-
-    return draw
-
-
-def _repeating(run: Callable[[Data], Any]) -> Draw:
-    """One output after another."""
-
-    def draw(data: Data, count: int) -> Any:  # noqa: ANN401 — a list
-        return [run(data) for _ in range(count)]
-
-    return draw
-
-
-def _described(mechanism: Any) -> str:  # noqa: ANN401 — anything
-    """A mechanism by its name and its loss, a function by its name."""
-    loss = getattr(mechanism, "loss", None)
-    name = getattr(mechanism, "__name__", type(mechanism).__name__)
-    return f"{name}, {loss}" if isinstance(loss, PureDP | ApproxDP) else str(name)
-
-
-_WAYS: dict[str, Callable[[Any], Draw]] = {
-    "randomise_all": _telling,
-    "choose_all": _telling,
-    "draw": lambda draw: draw,
-    "release": _releasing,
-    "choose": _repeating,
-}
-"""How outputs are drawn, by the method that a mechanism has; the first that is there."""
-
-
-# ── Probabilities, where they are known ───────────────────────────────────────────────────────────────────────────────
-
-_NOISES = (Laplace, Gaussian, Staircase, TruncatedLaplace)
-"""Noise that is added: the law for any value is the law for 0, moved."""
-
-_SURE = 1 - Fraction(1, 2**40)
-"""What is left out at the ends of a noise is rarer than this is from 1; it belongs to no event then."""
-
-_MOST_OUTCOMES = 1 << 16
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Laws:
-    """The probability of each outcome for either neighbour.
-
-    Args:
-        outcomes: all that matter.
-        one: their probabilities for the first neighbour.
-        other: for the second.
-    """
-
-    outcomes: Sequence[Hashable]
-    one: NDArray[np.float64]
-    other: NDArray[np.float64]
-
-
-def laws_of(mechanism: Any, one: Any, other: Any) -> Laws | None:  # noqa: ANN401 — whatever is audited
-    """The laws of a mechanism's outputs; None if they aren't known, or are too long to write down.
-
-    Args:
-        mechanism: noise on a single integer, or a chooser or randomiser with `masses`.
-        one: data of the first neighbour.
-        other: of the second.
-    """
-    whole = type(one) is int and type(other) is int
-    if isinstance(mechanism, BoundedLaplace) and whole:
-        outcomes = range(mechanism.low, mechanism.high + 1)
-        return _summed(outcomes, lambda n, data: mechanism.mass(n - data, data), one, other)
-    if isinstance(mechanism, _NOISES) and whole:
-        reach = mechanism.radius(_SURE)
-        outcomes = range(min(one, other) - reach, max(one, other) + reach + 1)
-        return _summed(outcomes, lambda n, data: mechanism.mass(n - data), one, other)
-    if hasattr(mechanism, "masses"):
-        chances = [np.array([float(chance) for chance in mechanism.masses(data)]) for data in (one, other)]
-        listed = mechanism.outcomes(len(one)) if hasattr(mechanism, "outcomes") else range(len(chances[0]))
-        return Laws(listed, *chances)
-    return None
-
-
-def _summed(outcomes: range, mass: Callable[[int, int], float], one: int, other: int) -> Laws | None:
-    """The probability of each integer of a range."""
-    if len(outcomes) > _MOST_OUTCOMES:
-        return None
-    return Laws(outcomes, *(np.array([mass(n, data) for n in outcomes]) for data in (one, other)))
-
-
-# ── Outputs as columns, and views of them ─────────────────────────────────────────────────────────────────────────────
-
 
 MOST_PARTS = 64
 """How many parts of an output are looked at one by one."""
@@ -283,7 +118,7 @@ class View:
 
 
 def views_of(batch: Batch) -> list[View]:
-    """What is worth looking at in such outputs."""
+    """The views of such outputs that are worth looking at."""
     count = len(batch.parts)
     named = ["output"] if count == 1 else [f"part {place + 1}" for place in range(count)]
     found = [View(name, partial(_part, place)) for place, name in enumerate(named)]

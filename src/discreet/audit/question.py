@@ -17,7 +17,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from discreet.accounting import loss_of
-from discreet.audit.auditing import CONFIDENCE, DELTA, Audit, audit
+from discreet.audit.audit_result import Audit
+from discreet.audit.auditing import CONFIDENCE, DELTA, audit
 from discreet.audit.neighbourhood import State, in_memory, neighbours_of, read
 from discreet.engine import ExactResult, open_engine
 from discreet.errors import InvalidArgument
@@ -35,16 +36,15 @@ if TYPE_CHECKING:
     from discreet.ledger import Account
 
 T = TypeVar("T")
-
 QUESTION_DRAWS = 20_000
 TRIED = 24
 """How many units are taken away in turn, to see whose absence moves the exact answer most."""
 
 PLENTY = Budget(epsilon=10**6, delta=Fraction(1, 2))
-"""What the throw-away account has."""
+"""The budget of the throw-away account."""
 
 _MOST_GROUPS = 16
-"""Of more groups that differ, the first are looked at: any event that neighbours give unequal chances will do."""
+"""How many groups that differ are looked at, the first ones: any event that neighbours give unequal chances will do."""
 
 Exact: TypeAlias = Sequence[ExactResult]
 Place: TypeAlias = tuple[int, tuple[KeyValue, ...]]

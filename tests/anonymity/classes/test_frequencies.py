@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import Missing, Records, read
-from discreet.anonymity.classes import Frequencies, classes_of, frequencies_of
+from discreet.anonymity.classes import classes_of
+from discreet.anonymity.frequencies import Frequencies, frequencies_of
 from discreet.errors import InvalidArgument, SchemaMismatch
 
 Row = tuple[str | None, ...]

@@ -18,7 +18,7 @@ from discreet.anonymity.columns import Coded, Codes, Mask
 from discreet.anonymity.hierarchies import Ladder
 from discreet.anonymity.loss import LOSSES, NCP, loss_named, losses_of
 from discreet.anonymity.loss.loss import Level
-from discreet.anonymity.loss.losses import Shown
+from discreet.anonymity.loss.release_losses import Shown
 from discreet.anonymity.models import KAnonymity, Model
 from discreet.anonymity.reduce.lattice_problem import Problem
 from discreet.anonymity.reduce.lattice_table import outcome_of, table_of

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.anonymity.classes import Frequencies
 from discreet.anonymity.columns import Coded
+from discreet.anonymity.frequencies import Frequencies
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.models import (
     AlphaK,

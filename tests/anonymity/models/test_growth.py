@@ -13,8 +13,8 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymity.classes import Frequencies, frequencies_of
 from discreet.anonymity.columns import Coded, Mask, Reals
+from discreet.anonymity.frequencies import Frequencies, frequencies_of
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.models import (
     AlphaK,

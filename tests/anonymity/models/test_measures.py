@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from discreet.anonymity.classes import Frequencies, frequencies_of
 from discreet.anonymity.columns import Coded
+from discreet.anonymity.frequencies import Frequencies, frequencies_of
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.models import (
     AlphaK,

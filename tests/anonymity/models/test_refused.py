@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.anonymity.classes import frequencies_of
+from discreet.anonymity.frequencies import frequencies_of
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.models import (
     AlphaK,

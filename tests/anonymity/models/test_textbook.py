@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.anonymity.classes import Frequencies, frequencies_of
+from discreet.anonymity.frequencies import Frequencies, frequencies_of
 from discreet.anonymity.hierarchies.table import Taxonomy
 from discreet.anonymity.models import (
     AlphaK,

@@ -18,9 +18,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.anonymity import columns as module
+from discreet.anonymity import columns as columns_of_codes
+from discreet.anonymity import encode as encoding
 from discreet.anonymity import read
-from discreet.anonymity.columns import Coded, Value, encode
+from discreet.anonymity.columns import Coded, Value
+from discreet.anonymity.encode import encode
 from discreet.errors import SourceUnsupported
 from support.examples import examples
 
@@ -91,8 +93,8 @@ def test_codes_are_those_of_the_cells(column: tuple[pa.DataType, pa.DataType, li
     cells = [cell for chunk in chunks for cell in chunk.cells()]
     encoded = pa.chunked_array([chunk.array(values, indices) for chunk in chunks])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_PART", part)
-        patch.setattr(module, "_RECODED", part)
+        patch.setattr(encoding, "_PART", part)
+        patch.setattr(columns_of_codes, "_RECODED", part)
         check(encode("x", encoded), cells)
         check(encode("x", pa.chunked_array([chunk.cast(values) for chunk in encoded.chunks])), cells)
 

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.anonymity.classes import frequencies_of
-from discreet.anonymity.columns import Coded, places_of
+from discreet.anonymity.columns import Coded
+from discreet.anonymity.frequencies import frequencies_of
+from discreet.anonymity.matching import places_of
 from discreet.anonymity.models import KMap
 from discreet.anonymity.records import read
 from discreet.anonymity.reduce.mondrian import mondrian

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import read
-from discreet.anonymity.classes import frequencies_of
+from discreet.anonymity.frequencies import frequencies_of
 from discreet.anonymity.hierarchies import Digits, Flat, Listed, read_hierarchy
 from discreet.anonymity.loss import NCP
 from discreet.anonymity.models import (

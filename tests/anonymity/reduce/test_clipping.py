@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.anonymity.hierarchies import Digits
 from discreet.anonymity.records import read
-from discreet.anonymity.reduce.deidentify import clip
+from discreet.anonymity.reduce.clipping import clip
 from discreet.errors import InvalidArgument, SchemaMismatch
 
 DAYS = st.dates(date(2000, 1, 1), date(2000, 2, 28))

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import read
-from discreet.anonymity.classes import Frequencies
 from discreet.anonymity.columns import Mask, Reals
+from discreet.anonymity.frequencies import Frequencies
 from discreet.anonymity.hierarchies import Flat, Listed
 from discreet.anonymity.loss import LOSSES, loss_named
 from discreet.anonymity.models import AlphaK, Closeness, DeltaPresence, KAnonymity, Model

@@ -17,7 +17,8 @@ from discreet.anonymity.hierarchies import Flat
 from discreet.anonymity.loss import loss_named
 from discreet.anonymity.models import DeltaPresence, KAnonymity, KMap
 from discreet.anonymity.reduce.anonymize import anonymize
-from discreet.anonymity.reduce.generalisation import LocalRecoding, optimum, recode_locally
+from discreet.anonymity.reduce.generalisation import optimum
+from discreet.anonymity.reduce.local_recoding import LocalRecoding, recode_locally
 from discreet.errors import InvalidArgument
 from support.examples import examples
 from support.slow_generalising import PROMISES, Case, Levels, Promise, both, cases

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from discreet.anonymity.models import DistinctDiversity, KAnonymity
 from discreet.anonymity.records import Records, read
 from discreet.anonymity.reduce import microaggregation
-from discreet.anonymity.reduce.microaggregation import Microaggregated, grid_bits, mdav, microaggregate
+from discreet.anonymity.reduce.mdav import grid_bits, mdav
+from discreet.anonymity.reduce.microaggregation import Microaggregated, microaggregate
 from discreet.errors import InvalidArgument, SchemaMismatch
 from support.exact_ends import every_value_is_shown
 from support.examples import examples

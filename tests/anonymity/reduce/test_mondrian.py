@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.anonymity.classes import Frequencies
 from discreet.anonymity.columns import Coded, Mask
+from discreet.anonymity.frequencies import Frequencies
 from discreet.anonymity.hierarchies import Listed
 from discreet.anonymity.models import (
     AlphaK,
@@ -31,9 +31,10 @@ from discreet.anonymity.models import (
 )
 from discreet.anonymity.records import Records, read
 from discreet.anonymity.reduce.axes import axes_of, coordinates
-from discreet.anonymity.reduce.cutting import partition
+from discreet.anonymity.reduce.judge import Judge
 from discreet.anonymity.reduce.mondrian import mondrian
-from discreet.anonymity.reduce.points import Judge, points_of
+from discreet.anonymity.reduce.partitioning import partition
+from discreet.anonymity.reduce.points import points_of
 from discreet.anonymity.reduce.recoding import Recoding
 from discreet.errors import InvalidArgument
 from support import slow_models as slow

@@ -11,15 +11,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from discreet.anonymity.anonymity_sets import ClassSizes, class_sizes
+from discreet.anonymity.class_sizes import ClassSizes, class_sizes
+from discreet.anonymity.risk.pitman import Pitman, fit_pitman, log_gamma_ratio
 from discreet.anonymity.risk.population import estimated, population_uniqueness, unique_in_population
-from discreet.anonymity.risk.superpopulation import (
-    Pitman,
+from discreet.anonymity.risk.slide_negative_binomial import (
     SlideNegativeBinomial,
     classes_in_population,
-    fit_pitman,
     fit_snb,
-    log_gamma_ratio,
     solved,
 )
 from discreet.census import pick, uniform

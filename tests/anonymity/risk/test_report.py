@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import Missing, read
-from discreet.anonymity.classes import frequencies_of
+from discreet.anonymity.frequencies import frequencies_of
 from discreet.anonymity.models import Closeness, DeltaPresence, DistinctDiversity, EntropyDiversity, KAnonymity, KMap
 from discreet.anonymity.risk import assess, minimal_identifiers, population_uniqueness, reidentification, uniqueness
 from discreet.anonymity.risk.remedies import BANDS, TOLERATED, coarsened

@@ -27,7 +27,7 @@ from discreet.attacks.rows.singling_out import singling_out
 from discreet.attacks.rows.sparse import Log
 from discreet.attacks.targets import Answers, Bare, Exact, Restricted
 from discreet.attacks.targets.exact_answers import Imputed
-from discreet.attacks.targets.noisy_answers import laplace_deviation
+from discreet.attacks.targets.fresh_noise import laplace_deviation
 from discreet.attacks.targets.rows import Rows
 from discreet.attacks.targets.tally_of_answers import see
 from discreet.errors import InvalidArgument, SchemaMismatch

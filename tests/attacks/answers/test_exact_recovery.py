@@ -7,7 +7,6 @@ with some to spare).
 
 from __future__ import annotations
 
-from importlib import import_module
 from itertools import product
 from math import ceil, exp
 
@@ -15,14 +14,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.attacks.answers import answers_needed, chance
-from discreet.attacks.answers.averaging import Estimator, Noise
+from discreet.attacks.answers import answers_needed, chance, exact_recovery
+from discreet.attacks.answers.exact_recovery import Estimator, Noise
 from discreet.errors import InvalidArgument
 from discreet.noise import discrete_laplace, uniform
 from discreet.query.estimates import noise_tails
 from discreet.stats import clopper_pearson
 
-AVERAGING = import_module("discreet.attacks.answers.averaging")  # the package calls its function by this name
 CASES = 6
 DOUBT = 1e-9 / CASES
 WRONG = 1.03
@@ -89,7 +87,7 @@ def test_one_continuous_answer() -> None:
 def test_the_grid_of_likelihoods_is_fine_enough(rate: float, answers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four times as fine, and the chance moves by less than what the documentation says."""
     stated = chance(rate, answers, "maximum likelihood", noise="continuous")
-    monkeypatch.setattr(AVERAGING, "_GRID", 4 * AVERAGING._GRID)
+    monkeypatch.setattr(exact_recovery, "_GRID", 4 * exact_recovery._GRID)
     assert abs(chance(rate, answers, "maximum likelihood", noise="continuous") - stated) < 1e-6
 
 
@@ -97,7 +95,7 @@ def test_what_is_left_out_of_the_mean_is_nothing(monkeypatch: pytest.MonkeyPatch
     """Twice as far, and the chance moves by less than 1e-9."""
     for rate, answers in [(0.01, 5), (0.1, 3000), (0.5, 121), (5.0, 2), (20.0, 1)]:
         stated = chance(rate, answers, "mean")
-        monkeypatch.setattr(AVERAGING, "_DEVIATIONS", 24)
+        monkeypatch.setattr(exact_recovery, "_DEVIATIONS", 24)
         assert abs(chance(rate, answers, "mean") - stated) < 1e-9
         monkeypatch.undo()
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from discreet.attacks.answers.linear_systems import least_absolute
+from discreet.attacks.answers.least_absolute import least_absolute
 from discreet.attacks.answers.reconstruction import fitted
 from discreet.errors import InvalidArgument
 from discreet.noise import discrete_laplace, uniform

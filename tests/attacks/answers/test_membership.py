@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from discreet.anonymity.columns import Reals
+from discreet.attacks.answers.calibration import calibrated
 from discreet.attacks.answers.guessing import most_advantage, most_lead
-from discreet.attacks.answers.tracing import calibrated, told_apart
+from discreet.attacks.answers.membership import told_apart
 from discreet.attacks.attack_result import MOST_GUESSES
 from discreet.census import normal
 from discreet.errors import InvalidArgument

@@ -21,7 +21,7 @@ from discreet.anonymity import KAnonymity, anonymize, read
 from discreet.attacks.answers import reconstruction, sweep
 from discreet.attacks.answers.reconstruction import fitted, share_right, subsets, surest_possible
 from discreet.attacks.targets import Answers, Bare, Exact, Imputed
-from discreet.attacks.targets.noisy_answers import Noise, laplace, within
+from discreet.attacks.targets.fresh_noise import Noise, laplace, within
 from discreet.attacks.targets.rows import Rows
 from discreet.errors import InvalidArgument, NotTried
 from discreet.noise import uniform

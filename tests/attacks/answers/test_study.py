@@ -26,7 +26,7 @@ from discreet.attacks.attack_setup import Setup, Terms, set_up
 from discreet.attacks.on_answers import run_tracing
 from discreet.attacks.people import shuffled
 from discreet.attacks.targets import Answers
-from discreet.attacks.targets.answering import quoted
+from discreet.attacks.targets.sql_conditions import quoted
 from discreet.census import synthetic
 from discreet.errors import InvalidArgument
 from discreet.noise import uniform

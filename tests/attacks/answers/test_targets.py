@@ -12,7 +12,7 @@ import pytest
 
 import discreet as dp
 from discreet.attacks.targets import Answers, Bare, Exact, Restricted
-from discreet.attacks.targets.answering import where
+from discreet.attacks.targets.sql_conditions import where
 from discreet.errors import InvalidArgument, UnknownColumn
 
 STAFF = {

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from discreet import attacks
 from discreet.anonymity.records import read
-from discreet.attacks.rows.release_risks import RISKS, RiskResult, inference, linkability, predicates, risk_of, risks
+from discreet.attacks.rows.release_risks import RISKS, inference, linkability, predicates, risks
+from discreet.attacks.rows.risk_result import RiskResult, risk_of
 from discreet.errors import InvalidArgument, NotTried, SchemaMismatch
 from discreet.noise import uniform
 from discreet.stats import lower_bound, upper_bound

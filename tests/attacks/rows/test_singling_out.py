@@ -18,7 +18,7 @@ from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.records import Records
 from discreet.anonymity.reduce.anonymize import anonymize
 from discreet.attacks.rows import linkage, singling_out
-from discreet.attacks.rows.singling_out import Box, axes_of, halve
+from discreet.attacks.rows.halving import Box, axes_of, halve
 from discreet.attacks.targets import Bare, Exact
 from discreet.attacks.targets.rows import Rows
 from discreet.census import synthetic

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from discreet.anonymity.columns import Coded, Reals
-from discreet.anonymity.hierarchies.intervals import Calendar, Intervals
-from discreet.anonymity.hierarchies.ladder import Flat, Hierarchy, Masking
+from discreet.anonymity.hierarchies.dates import Calendar
+from discreet.anonymity.hierarchies.intervals import Intervals
+from discreet.anonymity.hierarchies.ladder import Hierarchy
+from discreet.anonymity.hierarchies.masks import Flat, Masking
 from discreet.anonymity.hierarchies.texts import (
     is_number,
     is_text,
@@ -35,9 +37,9 @@ ColumnKind = Literal["number", "date", "digits", "category"]
 """What a column may be taken for: numbers to be cut into intervals, dates, texts to be masked, or categories."""
 
 _FEW = 20
-"""So many categories can be looked over by a person, who may do better than any rule."""
+"""How many categories can be looked over by a person, who may do better than any rule."""
 _INTERVALS = 20
-"""So many intervals or fewer at level 1."""
+"""The most intervals at level 1."""
 _TAIL = 0.01
 """The share of rows at either end whose numbers may be clipped: a few outliers must not stretch all intervals."""
 _FANOUT = 2

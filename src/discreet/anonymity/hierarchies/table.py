@@ -20,13 +20,12 @@ from discreet.errors import InvalidArgument, SchemaMismatch, SourceMissing, Sour
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 _DELIMITERS = ";\t|,"
 """Tried in this order: a comma may well be part of a label."""
 _HEAD = 100
-"""So many lines are looked at to find the delimiter."""
+"""How many lines are looked at to find the delimiter."""
 _NAMED = 5
-"""So many unseen values are named in a message; a longer list would hide the rest of it."""
+"""How many unseen values are named in a message; a longer list would hide the rest of it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -98,7 +97,7 @@ class Listed:
         return replace(ladder, leaves=self._leaves(ladder, extra=extra), domain=len(self.rows) + extra)
 
     def _leaves(self, ladder: Ladder, *, extra: bool) -> tuple[Whole, ...]:
-        """Of each group, how many values are listed with its label; a missing one that isn't listed is one more."""
+        """For each group, how many values are listed with its label; a missing one that isn't listed is one more."""
         found = [ladder.sizes(0)]
         for level in range(1, ladder.height + 1):
             listed = Counter(row[level] for row in self.rows)

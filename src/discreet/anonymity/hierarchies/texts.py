@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.anonymity.columns import Coded, Mask, encode
+from discreet.anonymity.columns import Coded, Mask
+from discreet.anonymity.encode import encode
 from discreet.anonymity.records import Records
 from discreet.errors import SchemaMismatch
 from discreet.tables.schema.source import DateOrder
@@ -17,7 +18,6 @@ from discreet.tables.spelled_dates import SpelledDates, days_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
 
 MISSING = "(missing)"
 """What a release shows for a missing value that has a group of its own."""
@@ -28,7 +28,7 @@ _LARGEST = 400
 
 
 def are_stars(column: Coded) -> Mask:
-    """Of each value, whether it is a text of nothing but stars: a cell of which nothing is left.
+    """For each value, whether it is a text of nothing but stars: a cell of which nothing is left.
 
     Examples:
         >>> from discreet.anonymity.records import read
@@ -166,7 +166,7 @@ def same_day(text: str) -> str:
 _WITH_COMMA = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$"
 _FIRST_DAY, _LAST_DAY = 18_000_101, 20_991_231
 _FIRST = 1000
-"""So many texts nearly always tell that a column holds others."""
+"""How many texts are looked at first: they nearly always tell that a column holds other things."""
 
 
 def spelled_dates(values: pa.Array, order: DateOrder | None = None) -> SpelledDates | None:

@@ -1,8 +1,10 @@
 """What generalising a table and leaving rows out costs."""
 
 from discreet.anonymity.loss.cell_losses import NCP, Entropy, GeometricLossMetric, LossMetric, Precision
+from discreet.anonymity.loss.class_losses import ClassSize, Discernibility
 from discreet.anonymity.loss.loss import Loss
-from discreet.anonymity.loss.losses import LOSSES, ClassSize, Discernibility, loss_named, losses_of
+from discreet.anonymity.loss.losses import LOSSES, loss_named
+from discreet.anonymity.loss.release_losses import losses_of
 
 __all__ = [
     "LOSSES",

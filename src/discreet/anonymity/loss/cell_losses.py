@@ -46,7 +46,7 @@ class NCP(CellLoss):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
         return "ncp"
 
     def levels(self, column: Coded, ladder: Ladder) -> list[Left]:
@@ -148,7 +148,7 @@ class LossMetric(CellLoss):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
         return "arx"
 
     def levels(self, column: Coded, ladder: Ladder) -> list[Left]:  # noqa: ARG002 — its hierarchy says it all
@@ -190,7 +190,7 @@ class GeometricLossMetric:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
         return "arx_geometric"
 
     def meter(
@@ -231,7 +231,7 @@ class GeometricMeter:
         return 1 - float(Fraction(int(said), self.cells.scale * self.rows)) if self.rows else 0.0
 
     def floors(self) -> Reals:
-        """Of each node, what it loses if no row is left out."""
+        """For each node, what it loses if no row is left out."""
         lost = [np.array([log1p(self._lost(said)) for said in levels]) for levels in self.cells.totals]
         return np.asarray(reduce(np.add.outer, lost), dtype=np.float64)
 
@@ -284,7 +284,7 @@ class Entropy(CellLoss):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
         return "entropy"
 
     def levels(self, column: Coded, ladder: Ladder) -> list[Left]:
@@ -296,7 +296,7 @@ class Entropy(CellLoss):
         """What each set of values still says: log2(n/N(B)) bits.
 
         Args:
-            counts: of each value, how many rows of the whole table have it.
+            counts: for each value, how many rows of the whole table have it.
             sets: of values.
         """
         rows, among = max(int(counts.sum()), 1), sets.sums(counts)
@@ -328,7 +328,7 @@ class Precision(CellLoss):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
         return "precision"
 
     def levels(self, column: Coded, ladder: Ladder) -> list[Left]:  # noqa: ARG002 — whatever its values are

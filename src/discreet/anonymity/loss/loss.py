@@ -45,11 +45,11 @@ class Generalised(Protocol):
 
     @property
     def rows(self) -> Whole:
-        """Of each class, how many rows it has."""
+        """For each class, how many rows it has."""
         ...
 
     def codes(self, place: int, which: Mask) -> Codes:
-        """Of each of these classes, the group of its quasi-identifier number `place`."""
+        """For each of these classes, the group of its quasi-identifier number `place`."""
         ...
 
 
@@ -57,11 +57,11 @@ class Sets(Protocol):
     """Sets of values of a column: the groups of a level, or the cells of a release."""
 
     def sums(self, weights: Whole) -> Whole:
-        """Of each set, the sum of its values' weights."""
+        """For each set, the sum of its values' weights."""
         ...
 
     def ends(self) -> tuple[Codes, Codes]:
-        """Of each set, its least and its greatest value."""
+        """For each set, its least and its greatest value."""
         ...
 
 
@@ -79,7 +79,7 @@ class Meter(Protocol):
         ...
 
     def floors(self) -> Reals:
-        """Of each node, what it loses at the least, before the data is touched; one axis per quasi-identifier."""
+        """For each node, what it loses at least, before the data is touched; one axis per quasi-identifier."""
         ...
 
     def whole(self, node: Generalised) -> Score:
@@ -100,7 +100,7 @@ class Loss(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in arguments and reports."""
+        """The name by which arguments and reports call it."""
         ...
 
     def meter(self, columns: Sequence[Coded], ladders: Sequence[Ladder], counts: Sequence[Whole], k: int) -> Meter:
@@ -134,7 +134,7 @@ class Left:
     unit: int
 
     def total(self, counts: Whole, scale: int) -> Score:
-        """What so many rows in each cell still say, in parts of `scale`, a multiple of `unit`."""
+        """What these numbers of rows in each cell still say, in parts of `scale`, a multiple of `unit`."""
         if self.unit:
             return scale // self.unit * int(counts @ self.parts)
         return fsum((counts * self.parts).tolist())
@@ -148,13 +148,13 @@ class Level:
     number: int
 
     def sums(self, weights: Whole) -> Whole:
-        """Of each group, the sum of its values' weights."""
+        """For each group, the sum of its values' weights."""
         totals = np.zeros(self.number, dtype=np.int64)
         np.add.at(totals, self.groups, weights)
         return totals
 
     def ends(self) -> tuple[Codes, Codes]:
-        """Of each group, its least and its greatest value."""
+        """For each group, its least and its greatest value."""
         codes = np.arange(len(self.groups), dtype=np.int32)
         low, high = np.zeros(self.number, dtype=np.int32), np.zeros(self.number, dtype=np.int32)
         low[self.groups[::-1]] = codes[::-1]
@@ -191,7 +191,7 @@ class ColumnMeter:
         return True
 
     def floors(self) -> Reals:
-        """Of each node, what it loses if no row is left out."""
+        """For each node, what it loses if no row is left out."""
         said = reduce(np.add.outer, [np.array(column, dtype=np.float64) for column in self.totals])
         return np.asarray(float(self.full) - said, dtype=np.float64)
 

@@ -7,14 +7,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.anonymity.classes import Frequencies
 from discreet.anonymity.columns import Mask, Reals
+from discreet.anonymity.frequencies import Frequencies
 from discreet.anonymity.models.counting import Counts, at_most, counts_of, log_at_most, settled
 from discreet.anonymity.models.model import AgainstTable, above_zero, attribute, shown
 from discreet.exact.rational import Rationalizable
 
 _MARGIN = 1e-12
-"""Of a relative gain and of the logarithm beside it; each errs by a few units of 2^-52."""
+"""The error of a relative gain and of the logarithm beside it; each is off by a few units of 2^-52."""
 
 
 class _SharesWithin(AgainstTable):
@@ -52,7 +52,7 @@ class BetaLikeness(_SharesWithin):
     enhanced β-likeness.
 
     Examples:
-        >>> from discreet.anonymity.classes import frequencies_of
+        >>> from discreet.anonymity.frequencies import frequencies_of
         >>> from discreet.anonymity.records import read
         >>> table = read({"zip": ["1", "1", "2", "2"], "ill": ["flu", "HIV", "flu", "flu"]})
         >>> found = frequencies_of(table, ["zip"], "ill")
@@ -81,7 +81,7 @@ class BetaLikeness(_SharesWithin):
         return above_zero(self.beta, "beta")
 
     def measure(self, frequencies: Frequencies) -> Reals:
-        """Of each class, the largest gain; where enhanced, ∞ if one is above −ln p, as no β would do.
+        """For each class, the largest gain; where enhanced, ∞ if one is above −ln p, as no β would do.
 
         Raises:
             InvalidArgument: the frequencies are about another attribute.
@@ -110,14 +110,14 @@ class BetaLikeness(_SharesWithin):
 
 
 def _gains(counts: Counts) -> Reals:
-    """Of each pair, (q − p)/p where that is above 0, else 0."""
+    """For each pair, (q − p)/p where that is above 0, else 0."""
     have, due = counts.gains()
     gains: Reals = np.maximum(have - due, 0) / due
     return gains
 
 
 def _below_log(counts: Counts) -> Mask:
-    """Of each pair, whether (q − p)/p ≤ −ln p; those too near to tell are settled exactly."""
+    """For each pair, whether (q − p)/p ≤ −ln p; those too near to tell are settled exactly."""
     gains, whole = _gains(counts), counts.whole
     room = np.log(whole / counts.totals[counts.values])
     fine: Mask = (gains < room - _MARGIN * (1 + room)) | (gains <= 0)
@@ -136,7 +136,7 @@ def _is_below_log(have: int, due: int, total: int, whole: int) -> bool:
 
 
 _MARGIN_OF_LOGS = 1e-12
-"""Of a logarithm of a ratio; it errs by a few units of 2^-52."""
+"""The error of a logarithm of a ratio; it is off by a few units of 2^-52."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class DeltaDisclosure(_SharesWithin):
     publishing" (2008), the definition of δ-disclosure privacy, which leaves the base of the logarithm open.
 
     Examples:
-        >>> from discreet.anonymity.classes import frequencies_of
+        >>> from discreet.anonymity.frequencies import frequencies_of
         >>> from discreet.anonymity.records import read
         >>> table = read({"zip": ["1", "1", "2", "2"], "ill": ["flu", "HIV", "flu", "flu"]})
         >>> found = frequencies_of(table, ["zip"], "ill")
@@ -184,7 +184,7 @@ class DeltaDisclosure(_SharesWithin):
         return above_zero(self.delta, "delta")
 
     def measure(self, frequencies: Frequencies) -> Reals:
-        """Of each class, the largest |ln(q/p)|; ∞ if it lacks a value.
+        """For each class, the largest |ln(q/p)|; ∞ if it lacks a value.
 
         Raises:
             InvalidArgument: the frequencies are about another attribute.
@@ -221,7 +221,7 @@ class DeltaDisclosure(_SharesWithin):
 
 
 def _shifts(counts: Counts) -> Reals:
-    """Of each pair, |ln(q/p)|."""
+    """For each pair, |ln(q/p)|."""
     have, due = counts.gains()
     shifts: Reals = np.abs(np.log(have / due))
     return shifts

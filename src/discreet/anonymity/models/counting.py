@@ -10,8 +10,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.anonymity.classes import Frequencies
 from discreet.anonymity.columns import Codes, Mask, Whole
+from discreet.anonymity.frequencies import Frequencies
 from discreet.anonymity.models.model import MOST
 from discreet.errors import Hint, InvalidArgument
 
@@ -27,13 +27,13 @@ class Counts:
     away, so that a class never looks more diverse than it is.
 
     Args:
-        sizes: of each class, among how many units one of its units hides: what the counts of its pairs add up to, or
+        sizes: for each class, among how many units one of its units hides: what the counts of its pairs add up to, or
             less where units have several values.
-        starts: of each class, its first pair; every class has a pair.
-        lengths: of each class, how many pairs it has.
-        values: of each pair, the code of the value; ascending within a class.
-        counts: of each pair, how many units have the value; at least 1.
-        totals: of each value, how many units of the whole table have it.
+        starts: for each class, its first pair; every class has a pair.
+        lengths: for each class, how many pairs it has.
+        values: for each pair, the code of the value; ascending within a class.
+        counts: for each pair, how many units have the value; at least 1.
+        totals: for each value, how many units of the whole table have it.
         whole: how many units there are; with `totals` at most 2^31, so that products of two counts fit in 63
             bits.
 
@@ -73,34 +73,34 @@ class Counts:
         return np.repeat(of_classes, self.lengths)
 
     def sums(self, of_pairs: Exact) -> Exact:
-        """Of each class, the sum over its pairs."""
+        """For each class, the sum over its pairs."""
         added: Exact = np.add.reduceat(of_pairs, self.starts)
         return added
 
     def most(self, of_pairs: Exact) -> Exact:
-        """Of each class, the largest over its pairs."""
+        """For each class, the largest over its pairs."""
         largest: Exact = np.maximum.reduceat(of_pairs, self.starts)
         return largest
 
     def least(self, of_pairs: Exact) -> Exact:
-        """Of each class, the smallest over its pairs."""
+        """For each class, the smallest over its pairs."""
         smallest: Exact = np.minimum.reduceat(of_pairs, self.starts)
         return smallest
 
     def every(self, of_pairs: Mask) -> Mask:
-        """Of each class, whether it holds for all of its pairs."""
+        """For each class, whether it holds for all of its pairs."""
         all_of_them: Mask = np.logical_and.reduceat(of_pairs, self.starts)
         return all_of_them
 
     def gains(self) -> tuple[Whole, Whole]:
-        """Of each pair, n·N and s·T: by their ratio the value is more frequent in the class than in the table.
+        """For each pair, n·N and s·T: by their ratio the value is more frequent in the class than in the table.
 
         Both are at most 2^62, as no count exceeds 2^31.
         """
         return self.counts * self.whole, self.spread(self.sizes) * self.totals[self.values]
 
     def covered(self, number: int) -> Exact:
-        """Of each class, how many units its `number` most frequent values hold at the most: their counts, added up."""
+        """For each class, how many units its `number` most frequent values hold at most: their counts, added up."""
         if number < 1:
             return np.zeros_like(self.sizes)
         if number == 1:
@@ -109,7 +109,7 @@ class Counts:
         return self.sums(np.where(rank < number, ordered, 0))
 
     def fewest(self) -> Whole:
-        """Of each class, the least number of values whose counts add up to all of its units."""
+        """For each class, the least number of values whose counts add up to all of its units."""
         ordered, rank = self._ranked()
         reached = np.cumsum(ordered)
         before = reached - ordered
@@ -165,7 +165,7 @@ def counts_of(frequencies: Frequencies, sensitive: str) -> Counts:
 
 
 def population_of(frequencies: Frequencies) -> Whole:
-    """Of each class, how many units of the population have the same quasi-identifiers.
+    """For each class, how many units of the population have the same quasi-identifiers.
 
     Raises:
         InvalidArgument: there is no population.

@@ -1,7 +1,4 @@
-"""k-anonymity and its kin: everybody hides among k rows of the table, or k people of the population.
-
-Beside k-map and (α, k)-anonymity there is δ-presence: that somebody is in the table at all stays uncertain.
-"""
+"""k-anonymity, k-map and (α, k)-anonymity: everybody hides among k rows of the table, or k people of the population."""
 
 from __future__ import annotations
 
@@ -11,14 +8,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.anonymity.classes import Frequencies
 from discreet.anonymity.columns import Mask, Reals, Value, Whole
-from discreet.anonymity.models.counting import Counts, Exact, at_most, below, counts_of, population_of
-from discreet.anonymity.models.model import AtLeast, WithinClass, above_zero, attribute, highest, real, shown, whole
+from discreet.anonymity.frequencies import Frequencies
+from discreet.anonymity.models.counting import Counts, Exact, at_most, counts_of, population_of
+from discreet.anonymity.models.model import AtLeast, WithinClass, above_zero, attribute, highest, shown, whole
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
-
-# ── Among how many ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +50,7 @@ class KAnonymity(_HidesAmong):
     Source: Sweeney, "k-anonymity: a model for protecting privacy" (2002), the definition of k-anonymity.
 
     Examples:
-        >>> from discreet.anonymity.classes import frequencies_of
+        >>> from discreet.anonymity.frequencies import frequencies_of
         >>> from discreet.anonymity.records import read
         >>> found = frequencies_of(read({"age": [42, 52, 42, 42]}), ["age"])
         >>> print(KAnonymity(2), KAnonymity(2).met(found).tolist(), KAnonymity(2).reached(found))
@@ -63,7 +58,7 @@ class KAnonymity(_HidesAmong):
     """
 
     def number(self, frequencies: Frequencies) -> Whole:
-        """Of each class, among how many units one of its units hides."""
+        """For each class, among how many units one of its units hides."""
         return frequencies.sizes
 
     def __str__(self) -> str:
@@ -88,7 +83,7 @@ class KMap(_HidesAmong):
     k-map.
 
     Examples:
-        >>> from discreet.anonymity.classes import frequencies_of
+        >>> from discreet.anonymity.frequencies import frequencies_of
         >>> from discreet.anonymity.records import read
         >>> town = read({"age": [42, 42, 52, 52, 52]})
         >>> found = frequencies_of(read({"age": [42, 52]}), ["age"], population=town)
@@ -97,7 +92,7 @@ class KMap(_HidesAmong):
     """
 
     def number(self, frequencies: Frequencies) -> Whole:
-        """Of each class, how many units of the population have its quasi-identifiers.
+        """For each class, how many units of the population have its quasi-identifiers.
 
         Raises:
             InvalidArgument: the frequencies have no population.
@@ -127,7 +122,7 @@ class AlphaK(WithinClass):
     publishing" (2006), the definitions of α-deassociation and of (α, k)-anonymity.
 
     Examples:
-        >>> from discreet.anonymity.classes import frequencies_of
+        >>> from discreet.anonymity.frequencies import frequencies_of
         >>> from discreet.anonymity.records import read
         >>> table = read({"zip": ["1", "1", "1"], "ill": ["flu", "flu", "HIV"]})
         >>> found = frequencies_of(table, ["zip"], "ill")
@@ -168,7 +163,7 @@ class AlphaK(WithinClass):
         return above_zero(self.alpha, "alpha")
 
     def measure(self, frequencies: Frequencies) -> Reals:
-        """Of each class, the largest share that a protected value has.
+        """For each class, the largest share that a protected value has.
 
         Raises:
             InvalidArgument: the frequencies are about another attribute, or a protected value never occurs.
@@ -194,13 +189,13 @@ class AlphaK(WithinClass):
         return highest(self.measure(frequencies))
 
     def _largest(self, counts: Counts, frequencies: Frequencies) -> Exact:
-        """Of each class, how many units its most frequent protected value has."""
+        """For each class, how many units its most frequent protected value has."""
         if self.values is None:
             return counts.most(counts.counts)
         return counts.most(np.where(self._protected(frequencies)[counts.values], counts.counts, 0))
 
     def _protected(self, frequencies: Frequencies) -> Mask:
-        """Of each value of the attribute, whether it is protected.
+        """For each value of the attribute, whether it is protected.
 
         Raises:
             InvalidArgument: a protected value never occurs: it may be misspelt, and then nothing would be protected.
@@ -220,115 +215,3 @@ class AlphaK(WithinClass):
         """As "(α=0.5, k=3)-anonymity of disease"."""
         only = "" if self.values is None else f" in {', '.join(map(repr, self.values))}"
         return f"(α={shown(self._alpha)}, k={self.k})-anonymity of {self.sensitive}{only}"
-
-
-# ── In the table at all ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class DeltaPresence:
-    """Of the people of the population who share a class's quasi-identifiers, the share in the table is in [lo, hi].
-
-    It is what an attacker believes who knows that somebody is of the population and has these quasi-identifiers. Where
-    being in the table is itself the secret (a register of patients), k-anonymity doesn't help: all k may be in it.
-
-    The lower end is checked for the classes that are released. People of the population who have the quasi-identifiers
-    of no released row are known to be absent, and no class of the release shows them.
-
-    Args:
-        lo: least share, from 0 to `hi`.
-        hi: greatest share, at most 1.
-
-    Raises:
-        InvalidArgument: they aren't such numbers.
-
-    Source: Nergiz, Atzori, Clifton, "Hiding the presence of individuals from shared databases" (2007), the definition
-    of δ-presence.
-
-    Examples:
-        >>> from discreet.anonymity.classes import frequencies_of
-        >>> from discreet.anonymity.records import read
-        >>> town = read({"age": [42, 42, 52, 52, 52]})
-        >>> found = frequencies_of(read({"age": [42, 52]}), ["age"], population=town)
-        >>> print(DeltaPresence(0, 0.4), DeltaPresence(0, 0.4).met(found).tolist())
-        (0, 0.4)-presence [False, True]
-    """
-
-    lo: Rationalizable
-    hi: Rationalizable
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "lo", real(self.lo, "lo", most=1))
-        object.__setattr__(self, "hi", real(self.hi, "hi", most=1))
-        if self._lo > self._hi:
-            raise InvalidArgument("lo must be at most hi")
-
-    @property
-    def sensitive(self) -> None:
-        """It is about no sensitive attribute."""
-
-    @property
-    def grows(self) -> bool:
-        """False: more rows of the table raise the share, more people outside of it lower it."""
-        return False
-
-    @property
-    def merges(self) -> bool:
-        """Whether lo is 0: unions keep the upper end, and not even they keep a lower end above 0.
-
-        Proof. With sample counts a, a′ and population counts b, b′, the union has (a + a′ + 0)/(b + b′ + x), where x
-        people of the population had the quasi-identifiers of no row and join when values become coarser. From
-        a ≤ hi·b and a′ ≤ hi·b′ follows a + a′ ≤ hi·(b + b′ + x). The lower end needs x = 0: with a = b = 1 and
-        a′ = b′ = 1, one such person lowers the share from 1 to ⅔.
-        """
-        return self._lo == 0
-
-    @property
-    def _lo(self) -> Fraction:
-        """The least share, as read."""
-        return real(self.lo, "lo")
-
-    @property
-    def relative(self) -> bool:
-        """False: what it compares a class with is the population."""
-        return False
-
-    @property
-    def _hi(self) -> Fraction:
-        """The greatest share, as read."""
-        return real(self.hi, "hi")
-
-    def measure(self, frequencies: Frequencies) -> Reals:
-        """Of each class, the share of its people in the population who are in the table; ∞ if the population has none.
-
-        Raises:
-            InvalidArgument: the frequencies have no population.
-        """
-        people = population_of(frequencies)
-        share = np.full(len(people), np.inf)
-        np.divide(frequencies.sizes, people, out=share, where=people > 0)
-        return share
-
-    def met(self, frequencies: Frequencies) -> Mask:
-        """Which classes meet it, exactly.
-
-        Raises:
-            InvalidArgument: the frequencies have no population.
-        """
-        people, rows = population_of(frequencies), frequencies.sizes
-        return at_most(rows, people, self._hi) & ~below(rows, people, self._lo)
-
-    def reached(self, frequencies: Frequencies) -> float:
-        """The share that is farthest beyond an end, or nearest to one if all are between; lo of no classes.
-
-        Raises:
-            InvalidArgument: the frequencies have no population.
-        """
-        share = self.measure(frequencies)
-        if not len(share):
-            return float(self._lo)
-        return float(share[np.argmax(np.maximum(float(self._lo) - share, share - float(self._hi)))])
-
-    def __str__(self) -> str:
-        """As "(0.1, 0.5)-presence"."""
-        return f"({shown(self._lo)}, {shown(self._hi)})-presence"

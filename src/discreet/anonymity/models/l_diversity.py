@@ -9,8 +9,8 @@ from math import gcd, log
 
 import numpy as np
 
-from discreet.anonymity.classes import Frequencies
 from discreet.anonymity.columns import Mask, Reals, Whole
+from discreet.anonymity.frequencies import Frequencies
 from discreet.anonymity.models.counting import Counts, Exact, at_most, below, counts_of, settled
 from discreet.anonymity.models.model import (
     AtLeast,
@@ -51,7 +51,7 @@ class DistinctDiversity(AtLeast):
     section 2, for the name.
 
     Examples:
-        >>> from discreet.anonymity.classes import frequencies_of
+        >>> from discreet.anonymity.frequencies import frequencies_of
         >>> from discreet.anonymity.records import read
         >>> table = read({"zip": ["1", "1", "2", "2"], "ill": ["flu", "HIV", "flu", "flu"]})
         >>> found = frequencies_of(table, ["zip"], "ill")
@@ -72,7 +72,7 @@ class DistinctDiversity(AtLeast):
         return self.l
 
     def number(self, frequencies: Frequencies) -> Whole:
-        """Of each class, how many different values it has, or how many it takes to hold every unit.
+        """For each class, how many different values it has, or how many it takes to hold every unit.
 
         Raises:
             InvalidArgument: the frequencies are about another attribute.
@@ -110,7 +110,7 @@ class EntropyDiversity(WithinClass):
     definition of entropy ℓ-diversity.
 
     Examples:
-        >>> from discreet.anonymity.classes import frequencies_of
+        >>> from discreet.anonymity.frequencies import frequencies_of
         >>> from discreet.anonymity.records import read
         >>> table = read({"zip": ["1"] * 4, "ill": ["flu", "flu", "flu", "HIV"]})
         >>> found = frequencies_of(table, ["zip"], "ill")
@@ -147,7 +147,7 @@ class EntropyDiversity(WithinClass):
         return real(self.l, "l")
 
     def measure(self, frequencies: Frequencies) -> Reals:
-        """Of each class, exp(H).
+        """For each class, exp(H).
 
         Raises:
             InvalidArgument: the frequencies are about another attribute.
@@ -216,7 +216,7 @@ class EntropyDiversity(WithinClass):
 
 
 def _entropy(counts: Counts) -> Reals:
-    """Of each class, H = ln s − (Σ n·ln n)/s."""
+    """For each class, H = ln s − (Σ n·ln n)/s."""
     entropy: Reals = np.log(counts.sizes) - counts.sums(counts.counts * np.log(counts.counts)) / counts.sizes
     return entropy
 
@@ -271,7 +271,7 @@ class RecursiveDiversity(WithinClass):
     definition of recursive (c, ℓ)-diversity.
 
     Examples:
-        >>> from discreet.anonymity.classes import frequencies_of
+        >>> from discreet.anonymity.frequencies import frequencies_of
         >>> from discreet.anonymity.records import read
         >>> table = read({"zip": ["1"] * 4, "ill": ["flu", "flu", "HIV", "cold"]})
         >>> found = frequencies_of(table, ["zip"], "ill")
@@ -311,7 +311,7 @@ class RecursiveDiversity(WithinClass):
         return above_zero(self.c, "c")
 
     def measure(self, frequencies: Frequencies) -> Reals:
-        """Of each class, r₁ / (r_l + … + r_m): c must be above it. ∞ if it has fewer than l values.
+        """For each class, r₁ / (r_l + … + r_m): c must be above it. ∞ if it has fewer than l values.
 
         Raises:
             InvalidArgument: the frequencies are about another attribute.
@@ -339,7 +339,7 @@ class RecursiveDiversity(WithinClass):
         return highest(self.measure(frequencies))
 
     def _ends(self, counts: Counts) -> tuple[Exact, Exact]:
-        """Of each class, its largest count, and what is left of it without the l − 1 most frequent values."""
+        """For each class, its largest count, and what is left of it without the l − 1 most frequent values."""
         return counts.most(counts.counts), np.maximum(counts.sizes - counts.covered(self.l - 1), 0)
 
     def __str__(self) -> str:

@@ -10,8 +10,8 @@ from math import isfinite
 from operator import index
 from typing import Protocol
 
-from discreet.anonymity.classes import Frequencies
 from discreet.anonymity.columns import Mask, Reals, Whole
+from discreet.anonymity.frequencies import Frequencies
 from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import Rationalizable, rational
 
@@ -179,7 +179,7 @@ def shown(number: Fraction) -> str:
 
 
 class AtLeast(ABC):
-    """Every class has at least so many of something that more rows never make fewer: units, people or values."""
+    """Every class has at least a number of something that more rows never make fewer: units, people or values."""
 
     __slots__ = ()
 
@@ -190,7 +190,7 @@ class AtLeast(ABC):
 
     @abstractmethod
     def number(self, frequencies: Frequencies) -> Whole:
-        """Of each class, how many it has.
+        """For each class, how many it has.
 
         Raises:
             InvalidArgument: the frequencies lack what is counted.
@@ -212,7 +212,7 @@ class AtLeast(ABC):
         return False
 
     def measure(self, frequencies: Frequencies) -> Reals:
-        """Of each class, how many it has.
+        """For each class, how many it has.
 
         Raises:
             InvalidArgument: the frequencies lack what is counted.
@@ -259,7 +259,7 @@ class AgainstTable(ABC):
 
     @abstractmethod
     def measure(self, frequencies: Frequencies) -> Reals:
-        """Of each class, how much it differs."""
+        """For each class, how much it differs."""
 
     def reached(self, frequencies: Frequencies) -> float:
         """The threshold that the worst class reaches; 0 of no classes.

@@ -18,8 +18,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from discreet.anonymity.classes import Frequencies
 from discreet.anonymity.columns import Codes, Mask, Reals
+from discreet.anonymity.frequencies import Frequencies
 from discreet.anonymity.grouping import starts_of
 from discreet.anonymity.hierarchies.ladder import Hierarchy, Ladder
 from discreet.anonymity.models.counting import Counts, Exact, at_most, counts_of
@@ -35,8 +35,8 @@ class Distances:
     """Distances of classes, as ratios.
 
     Args:
-        work: of each class, the numerator.
-        whole: of each class, the denominator, which is no less.
+        work: for each class, the numerator.
+        whole: for each class, the denominator, which is no less.
     """
 
     work: Exact
@@ -96,7 +96,7 @@ def ordered(counts: Counts) -> Distances:
 
 
 def _unlike(counts: Counts) -> Exact:
-    """Of each class, Σ max(0, n·N − T·s) over its values, or Σ max(0, T·s − n·N) if that is more.
+    """For each class, Σ max(0, n·N − T·s) over its values, or Σ max(0, T·s − n·N) if that is more.
 
     Unless units have several values, differences add up to 0, so that both are half the sum of all. Neither is above
     2^62, as no count exceeds 2^31.
@@ -131,7 +131,7 @@ def _ended(work: Exact, whole: Exact) -> Distances:
 
 
 def _surplus(counts: Counts) -> Exact:
-    """Of each class, how much more its values have than those of the table: 0 unless units have several."""
+    """For each class, how much more its values have than those of the table: 0 unless units have several."""
     if not counts.uneven:
         return np.zeros_like(counts.sizes)
     more: Exact = counts.sums(counts.counts) * counts.whole - counts.sizes * counts.held
@@ -163,7 +163,7 @@ def _grouped(counts: Counts, groups: Codes) -> Counts:
 
 
 def _moved(counts: Counts) -> Exact:
-    """Of each class, Σᵢ |N·Cᵢ − s·Dᵢ| over all but the last value.
+    """For each class, Σᵢ |N·Cᵢ − s·Dᵢ| over all but the last value.
 
     Between two values that a class has, Cᵢ stays what it is and Dᵢ rises, so the difference changes its sign once, at
     a place that is searched for; on either side of it the sum follows from sums of Dᵢ, known for all i in advance.
@@ -218,7 +218,7 @@ class Closeness(AgainstTable):
     definition of t-closeness and the three distances.
 
     Examples:
-        >>> from discreet.anonymity.classes import frequencies_of
+        >>> from discreet.anonymity.frequencies import frequencies_of
         >>> from discreet.anonymity.records import read
         >>> table = read({"class": list("111222333"), "pay": [3, 4, 5, 6, 11, 8, 7, 9, 10]})
         >>> found = frequencies_of(table, ["class"], "pay")
@@ -260,7 +260,7 @@ class Closeness(AgainstTable):
         return real(self.t, "t")
 
     def measure(self, frequencies: Frequencies) -> Reals:
-        """Of each class, its distance from the whole table.
+        """For each class, its distance from the whole table.
 
         Raises:
             InvalidArgument: the frequencies are about another attribute, or the hierarchy doesn't fit it.

@@ -2,6 +2,7 @@
 
 from discreet.anonymity.reduce.anonymize import anonymize
 from discreet.anonymity.reduce.anonymized import Anonymized
-from discreet.anonymity.reduce.deidentify import Clipped, Deidentified, clip, deidentify
+from discreet.anonymity.reduce.clipping import Clipped, clip
+from discreet.anonymity.reduce.deidentify import Deidentified, deidentify
 
 __all__ = ["Anonymized", "Clipped", "Deidentified", "anonymize", "clip", "deidentify"]

@@ -1,4 +1,22 @@
-"""Make a table anonymous by a model, at the least loss."""
+"""Make a table anonymous by a model, at the least loss.
+
+The algorithm in one screen, with the file in which each step is:
+
+1. *Read.* Each column becomes codes, in the order of its values (`records.py`, `encode.py`). Quasi-identifiers that are
+   texts and all dates become dates (`hierarchies/texts.py`). Columns without a role are dropped.
+2. *Recode* the quasi-identifiers, by one of three algorithms:
+   - *Optimal.* Each gets a hierarchy, given or proposed (`hierarchies/`). Distinct rows are counted once
+     (`lattice_table.py`). A node is a level for each quasi-identifier; at a node, the rows of classes that miss a model
+     are left out, if they are few enough. Nodes are evaluated (`lattice_problem.py`) in the order that rules out most
+     others by bounds (`lattice_search.py`, `lattice_frontier.py`), until the one that loses least is proved to. The
+     rows that it leaves out may be recoded again, at levels of their own (`local_recoding.py`).
+   - *Mondrian.* All rows are one class. Each class is cut in two along its widest axis, at the median, as long as both
+     halves meet the models (`partitioning.py`, `cutting.py`, `judge.py`). Each is shown as a range (`range_labels.py`).
+   - *Microaggregation.* Groups of k rows or more that are near each other (`mdav.py`) are shown as their averages
+     (`averages.py`).
+3. *Check.* The table as it will be released is read again and its classes are counted. If one of them misses a model,
+   nothing is released, whatever the steps before it claim (`anonymized.py`).
+"""
 
 from __future__ import annotations
 
@@ -8,23 +26,25 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from discreet.anonymity.attributes import repeated
-from discreet.anonymity.columns import encode, places_of
-from discreet.anonymity.hierarchies.intervals import Calendar
+from discreet.anonymity.encode import encode
+from discreet.anonymity.hierarchies.dates import Calendar
 from discreet.anonymity.hierarchies.ladder import Hierarchy
 from discreet.anonymity.hierarchies.propose import propose_hierarchy
 from discreet.anonymity.hierarchies.texts import dated
 from discreet.anonymity.loss.loss import Loss
 from discreet.anonymity.loss.losses import loss_named
+from discreet.anonymity.matching import places_of
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records import Missing, Records, Unit, population_of, read
 from discreet.anonymity.reduce.anonymized import Anonymized, Made, finished
-from discreet.anonymity.reduce.generalisation import Optimum, optimum, recode_locally
+from discreet.anonymity.reduce.generalisation import Optimum, optimum
 from discreet.anonymity.reduce.lattice_table import asked_size
+from discreet.anonymity.reduce.local_recoding import recode_locally
 from discreet.anonymity.reduce.microaggregation import microaggregate
 from discreet.anonymity.reduce.mondrian import mondrian, mondrian_beside
+from discreet.anonymity.repeated import Repeated
 from discreet.anonymity.sharing import sharing_of
-from discreet.anonymity.words import Repeated
 from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import Rationalizable
 
@@ -34,7 +54,7 @@ Algorithm = Literal["auto", "optimal", "mondrian", "relaxed mondrian", "microagg
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Task:
-    """What is to be done, read and checked.
+    """The arguments, read and checked.
 
     Args:
         records: the columns that will be released.
@@ -177,10 +197,10 @@ def _finished(task: _Task, made: Made) -> Anonymized:
 
 
 def _least(task: _Task, suppression: Rationalizable, loss: Loss, most_nodes: int | None, *, local: bool) -> Anonymized:
-    """What loses least of all that can be tried, and what the others lose; of equals, the one tried first.
+    """The release that loses least, with what the others lose; of equals, the one tried first.
 
     Raises:
-        InvalidArgument: none meets the models; why the first one doesn't.
+        InvalidArgument: none meets the models. It says why the first one doesn't.
     """
     releases: list[Anonymized] = []
     refused: InvalidArgument | None = None
@@ -218,7 +238,7 @@ def _task(  # noqa: PLR0913 — the roles of columns, by name
     population: object | None,
     repeated: tuple[Repeated, ...],
 ) -> _Task:
-    """Read the roles of columns.
+    """Check the roles of columns, and drop columns that have none.
 
     Raises:
         InvalidArgument: a column has two roles, there is no quasi-identifier or no model, or a hierarchy is for none.
@@ -289,7 +309,7 @@ def _searched(task: _Task, suppression: Rationalizable, loss: Loss, most_nodes: 
 
 
 def _recoded(task: _Task, first: Optimum, loss: Loss, most_nodes: int | None, *, local: bool) -> Made:
-    """The optimum, and local recoding of what it leaves out."""
+    """The optimum; with `local`, what it leaves out is recoded, too."""
     if local:
         recoding = recode_locally(first, task.models, loss, most_nodes=most_nodes).recoding
         return Made(algorithm="optimal with local recoding", recoding=recoding, search=first.search)
@@ -319,7 +339,7 @@ def _greedy(task: _Task, algorithm: str) -> Made:
 
 
 def _generalised(population: Records, found: Optimum) -> Records:
-    """The population at the levels that were chosen, as texts: what a release is compared with."""
+    """The population at the levels that were chosen, as texts, to compare the release with."""
     import pyarrow as pa
 
     columns = {}

@@ -15,18 +15,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.anonymity.classes import Classes, Frequencies, frequencies_of
-from discreet.anonymity.columns import Coded, Whole, places_of
-from discreet.anonymity.loss.losses import Shown, losses_of
+from discreet.anonymity.classes import Classes
+from discreet.anonymity.columns import Coded, Whole
+from discreet.anonymity.frequencies import Frequencies, frequencies_of
+from discreet.anonymity.loss.release_losses import Shown, losses_of
+from discreet.anonymity.matching import places_of
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records import Records, read
 from discreet.anonymity.reduce.deidentify import released_in_order
 from discreet.anonymity.reduce.lattice_search import Search
 from discreet.anonymity.reduce.lattice_table import asked_size
 from discreet.anonymity.reduce.recoding import Cells, Recoding
-from discreet.anonymity.risk.disclosure import Reidentification, reidentification_of
+from discreet.anonymity.repeated import Repeated, rows_counted
 from discreet.anonymity.risk.gathering import Gathered, gathered
-from discreet.anonymity.words import Repeated, rows_counted
+from discreet.anonymity.risk.reidentification import Reidentification, reidentification_of
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.anonymity.columns import Codes
-
 
 CAVEAT = (
     "A model of anonymity is a property of this table alone. It says nothing about this table beside another release "
@@ -56,7 +57,7 @@ class Anonymized:
         quasi_identifiers: names of columns.
         sensitive: names of columns.
         models: what was promised.
-        reached: of each model, in words, what the release reaches.
+        reached: for each model, in words, what the release reaches.
         suppressed: how many rows were left out.
         rows: how many there were before.
         unit: the columns that say whose a row is; none if each row is a unit of its own. They aren't released.
@@ -281,5 +282,5 @@ def _losses(
 
 
 def _counts(classes: Classes, place: int, cells: Cells) -> Whole:
-    """Of each cell of a quasi-identifier, how many rows show it. Sums of integers below 2^53 are exact in doubles."""
+    """For each cell of a quasi-identifier, how many rows show it. Sums of integers below 2^53 are exact in doubles."""
     return np.bincount(classes.tuples[:, place], classes.rows, minlength=len(cells.labels)).astype(np.int64)

@@ -21,12 +21,10 @@ if TYPE_CHECKING:
     from discreet.anonymity.hierarchies.ladder import Ladder
     from discreet.anonymity.loss.loss import Levels
 
-# ── Fields of keys ────────────────────────────────────────────────────────────────────────────────────────────────────
-
 WORD = 62
 """Bits of a word that are used: the sign and one more stay free."""
 _SHARED = 1 << 13
-"""Columns share a field while their joint codes are at most so many: a step up is then one look into a small table."""
+"""The most joint codes of columns that share a field: a step up is then one look into a small table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ class Field:
         return (words[self.word] >> self.shift) & ((1 << self.bits) - 1)
 
     def column(self, place: int, words: Sequence[Whole]) -> Codes:
-        """Of each key, the code of one of the columns."""
+        """For each key, the code of one of the columns."""
         below = prod(self.sizes[place + 1 :])
         alone = np.arange(prod(self.sizes[: place + 1]) if place else self.sizes[0], dtype=np.int32)
         codes = np.repeat(alone % self.sizes[place], below)
@@ -58,7 +56,7 @@ class Field:
 
 
 def blocks_of(sizes: Sequence[int]) -> tuple[int, ...]:
-    """How many neighbouring columns each field holds, for columns with so many values each."""
+    """How many neighbouring columns each field holds, by how many values the columns have."""
     blocks: list[int] = []
     joint = _SHARED
     for size in (max(size, 1) for size in sizes):
@@ -72,7 +70,7 @@ def blocks_of(sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def fields_of(sizes: Sequence[int], blocks: Sequence[int]) -> tuple[Field, ...]:
-    """The fields of columns with so many codes each."""
+    """The fields of columns, by how many codes each has."""
     joint: list[tuple[int, ...]] = []
     start = 0
     for number in blocks:
@@ -95,8 +93,8 @@ def joined(steps: Sequence[Whole], sizes: Sequence[int]) -> Whole:
     """From steps of single columns to the step of their joint code.
 
     Args:
-        steps: of each column, code → new code.
-        sizes: of each column, how many new codes it has.
+        steps: for each column, code → new code.
+        sizes: for each column, how many new codes it has.
     """
     scaled = [step * prod(sizes[place + 1 :]) for place, step in enumerate(steps)]
     return reduce(np.add.outer, scaled).ravel()
@@ -111,12 +109,10 @@ def packed(codes: Sequence[Codes], field: Field) -> Whole:
     return joint
 
 
-# ── Keys ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
 _CELLS = 16
-"""Counting in a table of all keys beats sorting them while it has at most so many cells per key."""
+"""The most cells per key of a table of all keys: up to that, counting in it beats sorting the keys."""
 _FEW = 1 << 12
-"""A table of so many cells costs next to nothing."""
+"""The cells of a table that costs next to nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -127,7 +123,7 @@ class Keys:
         levels: the node.
         fields: of the quasi-identifiers, and behind them of what is never generalised: the sensitive value, the unit.
         words: the keys, word by word.
-        weights: of each key, how many rows have it; behind that what else is counted, as `Counted` says.
+        weights: for each key, how many rows have it; behind that what else is counted, as `Counted` says.
     """
 
     levels: Levels
@@ -141,7 +137,7 @@ class Keys:
         return len(self.words[0])
 
     def codes(self, place: int, which: Whole | slice) -> Codes:
-        """Of some keys, the group of quasi-identifier number `place`; what is never generalised has higher numbers."""
+        """For some keys, the group of quasi-identifier number `place`; what is never generalised comes after those."""
         within = place
         field = self.fields[0]
         for field in self.fields:

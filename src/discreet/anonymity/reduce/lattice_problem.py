@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.anonymity.classes import Frequencies, Holders, Shares, bare
 from discreet.anonymity.columns import Coded, Codes, Mask, Whole
+from discreet.anonymity.frequencies import Frequencies, Holders, Shares, bare
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.loss.loss import Levels, Meter, Score
 from discreet.anonymity.models.model import Model
@@ -28,7 +28,7 @@ class Node:
         real: of the first of the keys, where the classes that have rows begin.
         rows: of each class.
         units: of each class: the same, if rows aren't counted by unit.
-        population: of each class, the units of the population; None if there is none.
+        population: for each class, the units of the population; None if there is none.
     """
 
     keys: dict[str | None, Keys]
@@ -46,7 +46,7 @@ class Node:
         return self._first.levels
 
     def codes(self, place: int, which: Mask) -> Codes:
-        """Of each of these classes, the group of its quasi-identifier number `place`."""
+        """For each of these classes, the group of its quasi-identifier number `place`."""
         return self._first.codes(place, self.real[which])
 
     def within(self, which: Mask) -> int:
@@ -143,7 +143,7 @@ def _added(weights: Whole, begins: Whole) -> Whole:
 
 
 _MOST_KEYS = 4_000_000
-"""So many keys are kept beside those of the bottom: 64 MB with one word and one weight."""
+"""How many keys are kept beside those of the bottom: 64 MB with one word and one weight."""
 _MOST_TABLES = 512
 """A longer list would take longer to look through than it saves."""
 

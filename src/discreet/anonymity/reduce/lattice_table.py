@@ -9,10 +9,12 @@ from math import prod
 import numpy as np
 
 from discreet.anonymity.classes import chosen
-from discreet.anonymity.columns import Coded, Codes, Mask, Stored, Whole, encode, places_of
+from discreet.anonymity.columns import Coded, Codes, Mask, Stored, Whole
+from discreet.anonymity.encode import encode
 from discreet.anonymity.grouping import pack
 from discreet.anonymity.hierarchies.ladder import Hierarchy, Ladder
 from discreet.anonymity.loss.loss import Levels, Loss
+from discreet.anonymity.matching import places_of
 from discreet.anonymity.models.k_anonymity import AlphaK, KAnonymity
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records import Records
@@ -48,7 +50,7 @@ class Table:
         return self.counted.distinct(first.weights, first.codes[-1] if self.counted.codes else None)
 
     def problem(self, models: Sequence[Model], loss: Loss, most: int) -> Problem:
-        """What to search for: the least loss with at most so many units left out."""
+        """What to search for: the least loss, with at most a number of units left out."""
         first = next(iter(self.tuples.values()))
         counts = [
             np.bincount(codes, first.weights[0], minlength=column.size).astype(np.int64)
@@ -144,7 +146,7 @@ _CHUNK = 1 << 16
 _MOST = 1 << 62
 """Keys stay below this."""
 _TABLE = 1 << 24
-"""A table with an entry for each of so many keys is quicker than a search among them."""
+"""The most keys for which a table with an entry for each is quicker than a search among them."""
 _SIEVE = 21
 """Bits of the number of a slot."""
 _SPREAD = 0x9E3779B97F4A7C15
@@ -191,7 +193,7 @@ class Outcome:
         return prod(self._groups)
 
     def _steps(self) -> list[Whole]:
-        """Of each quasi-identifier, what the group of each value adds to the key of a row."""
+        """For each quasi-identifier, what the group of each value adds to the key of a row."""
         maps = [ladder.maps[level].astype(np.int64) for ladder, level in zip(self.ladders, self.levels, strict=True)]
         return [groups * prod(self._groups[place + 1 :]) for place, groups in enumerate(maps)]
 

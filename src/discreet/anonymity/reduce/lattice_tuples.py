@@ -45,7 +45,7 @@ class Counted:
         return 1 + self.own + self.others if self.own or self.others else 0
 
     def units(self, weights: Sequence[Whole], codes: Codes | None) -> Whole:
-        """Of each key, how many units of the table it counts."""
+        """For each key, how many units of the table it counts."""
         if not self.by_unit:
             return weights[0]
         if codes is None:
@@ -53,7 +53,7 @@ class Counted:
         return np.where(codes == 0, weights[1], codes <= self.own)
 
     def people(self, weights: Sequence[Whole], codes: Codes | None) -> Whole:
-        """Of each key, how many units of the population it counts."""
+        """For each key, how many units of the population it counts."""
         if codes is None:
             return weights[-1]
         return np.where(codes == 0, weights[-1], codes > self.own)
@@ -73,7 +73,7 @@ class Tuples:
     Args:
         codes: column by column: the quasi-identifiers; behind them the sensitive attribute if there is one, and the
             code of the unit if there are such codes.
-        weights: of each tuple, as `Counted` says.
+        weights: for each tuple, as `Counted` says.
     """
 
     codes: tuple[Codes, ...]

@@ -8,16 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.anonymity.classes import chosen, classes_of
-from discreet.anonymity.columns import Codes, encode
+from discreet.anonymity.columns import Codes
+from discreet.anonymity.encode import encode
 from discreet.anonymity.grouping import group
 from discreet.anonymity.hierarchies.ladder import Ladder
-from discreet.anonymity.models.k_anonymity import DeltaPresence
+from discreet.anonymity.models.delta_presence import DeltaPresence
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records import Records
 from discreet.anonymity.reduce.axes import Axis, axes_of
-from discreet.anonymity.reduce.cutting import Partition, classes_of_rows, partition
+from discreet.anonymity.reduce.classes_of_rows import classes_of_rows
+from discreet.anonymity.reduce.front import Members, everything
+from discreet.anonymity.reduce.judge import Judge
 from discreet.anonymity.reduce.lattice_table import asked_size
-from discreet.anonymity.reduce.points import Judge, Members, Points, everything, points_of
+from discreet.anonymity.reduce.partitioning import Partition, partition
+from discreet.anonymity.reduce.points import Points, points_of
 from discreet.anonymity.reduce.range_labels import shown
 from discreet.anonymity.reduce.recoding import Cells, Recoded, Recoding, recoding_of_nothing
 from discreet.anonymity.sharing import Sharing, sharing_of

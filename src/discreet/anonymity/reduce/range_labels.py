@@ -1,6 +1,6 @@
 """What ranges of values are shown as: ends that k people share, or that nobody has.
 
-Whoever has a list of everybody's numbers finds a person by one end of a range, if that end is the person's number. So
+With a list of everybody's numbers one can find a person by one end of a range, if that is the person's number. So
 a range ends at a value only if k people have it. Else it reaches outwards, to the end of the narrowest round interval
 that holds the value and k people: of numbers that is 1, 2 or 5 with zeros, of texts all that begin alike, of times a
 minute, hour, day, month, year or decade. All that an end tells of the person next to it is an interval in which k
@@ -51,9 +51,8 @@ from discreet.anonymity.sharing import Sharing
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 _LISTED = 8
-"""So many values are listed; of more, the ends are shown."""
+"""How many values are listed; of more, the ends are shown."""
 _SPECIAL = frozenset('{},"…')
 
 
@@ -75,8 +74,8 @@ def shown(axis: Axis, low: Codes, high: Codes, sharing: Sharing) -> tuple[Cells,
 
     Args:
         axis: the quasi-identifier.
-        low: of each range, the least place.
-        high: of each range, the greatest; no two ranges have both in common.
+        low: for each range, the least place.
+        high: for each range, the greatest; no two ranges have both in common.
         sharing: how many people share each of its values.
     """
     if axis.ladder is not None:
@@ -117,9 +116,6 @@ def _unused(known: Sequence[str]) -> str:
     while name in taken:
         name = f"({name})"
     return name
-
-
-# ── How ends are put together ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _interval(known: Sequence[str], rare: Mask, span: tuple[int, int], ends: tuple[End, End], missing: str) -> str:
@@ -185,9 +181,6 @@ def _groups(axis: Axis, ladder: Ladder, low: Codes, high: Codes) -> tuple[Cells,
     return ListedCells.of(axis.column.name, labels, covered), place.reshape(-1)
 
 
-# ── Ends ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def _ends(
     values: pa.Array, known: Sequence[str], sharing: Sharing, lows: Whole, highs: Whole
 ) -> tuple[Mapping[int, End], Mapping[int, End]]:
@@ -211,8 +204,6 @@ def _written(values: pa.Array, text: str) -> str:
     """A value as an end: texts as they stand in a set."""
     return text if is_number(values) or is_time(values) else _quoted(text)
 
-
-# ── Ends of numbers ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 _SAFE = 1 << 60
 _FEW = 0.2
@@ -326,11 +317,9 @@ def _widths(furthest: int) -> Iterator[int]:
         width *= 10
 
 
-# ── Ends of texts and times ───────────────────────────────────────────────────────────────────────────────────────────
-
 _AFTER = "\U0010ffff"
 _CLOCK = {16: "", 13: "h", 10: "", 7: "", 4: "", 3: "0s"}
-"""Of a time's text, the lengths that say its minute, hour, day, month, year and decade, and what is written after."""
+"""The lengths at which a time's text says its minute, hour, day, month, year and decade, and what is written after."""
 
 
 def _beginnings(

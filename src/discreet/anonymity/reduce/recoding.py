@@ -45,11 +45,11 @@ class Cells(Protocol):
         ...
 
     def sums(self, weights: Whole) -> Whole:
-        """Of each cell, the sum of the weights of the values that it stands for; `weights` has one per value."""
+        """For each cell, the sum of the weights of the values that it stands for; `weights` has one per value."""
         ...
 
     def ends(self) -> tuple[Codes, Codes]:
-        """Of each cell, the least and the greatest value that it stands for."""
+        """For each cell, the least and the greatest value that it stands for."""
         ...
 
     def only(self, cells: Whole) -> Cells:
@@ -91,14 +91,14 @@ class GroupedCells:
         return np.flatnonzero(self.groups == cell).astype(np.int32)
 
     def sums(self, weights: Whole) -> Whole:
-        """Of each cell, the sum of the weights of its values."""
+        """For each cell, the sum of the weights of its values."""
         totals = np.zeros(len(self.labels), dtype=np.int64)
         shown = self.groups >= 0
         np.add.at(totals, self.groups[shown], weights[shown])
         return totals
 
     def ends(self) -> tuple[Codes, Codes]:
-        """Of each cell, its least and its greatest value."""
+        """For each cell, its least and its greatest value."""
         codes = np.flatnonzero(self.groups >= 0).astype(np.int32)
         low, high = np.zeros(len(self.labels), dtype=np.int32), np.zeros(len(self.labels), dtype=np.int32)
         low[self.groups[codes[::-1]]] = codes[::-1]
@@ -120,8 +120,8 @@ class RangeCells:
     Args:
         name: of the column.
         labels: of each cell.
-        low: of each cell, the least value.
-        high: of each cell, the greatest value, which belongs to it.
+        low: for each cell, the least value.
+        high: for each cell, the greatest value, which belongs to it.
         size: how many values the column has.
 
     Examples:
@@ -154,12 +154,12 @@ class RangeCells:
         return np.arange(self.low[cell], self.high[cell] + 1, dtype=np.int32)
 
     def sums(self, weights: Whole) -> Whole:
-        """Of each cell, the sum of the weights of its values."""
+        """For each cell, the sum of the weights of its values."""
         before = np.concatenate(([0], np.cumsum(weights)))
         return before[self.high.astype(np.int64) + 1] - before[self.low]
 
     def ends(self) -> tuple[Codes, Codes]:
-        """Of each cell, its least and its greatest value."""
+        """For each cell, its least and its greatest value."""
         return self.low, self.high
 
     def only(self, cells: Whole) -> RangeCells:
@@ -210,12 +210,12 @@ class ListedCells:
         return self.codes[self.starts[cell] : self.starts[cell + 1]]
 
     def sums(self, weights: Whole) -> Whole:
-        """Of each cell, the sum of the weights of its values."""
+        """For each cell, the sum of the weights of its values."""
         before = np.concatenate(([0], np.cumsum(weights[self.codes])))
         return before[self.starts[1:]] - before[self.starts[:-1]]
 
     def ends(self) -> tuple[Codes, Codes]:
-        """Of each cell, its least and its greatest value."""
+        """For each cell, its least and its greatest value."""
         return self.codes[self.starts[:-1]], self.codes[self.starts[1:] - 1]
 
     def only(self, cells: Whole) -> ListedCells:
@@ -304,7 +304,7 @@ def recoding_of_nothing(names: Sequence[str]) -> Recoding:
 
 
 def _places(labels: list[str]) -> Codes:
-    """Of each of some ordered labels, its place among the different ones."""
+    """For each of some ordered labels, its place among the different ones."""
     new = [later != earlier for earlier, later in pairwise(labels)]
     return np.cumsum([False, *new][: len(labels)]).astype(np.int32)
 

@@ -6,28 +6,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.anonymity.anonymity_sets import ClassSizes
 from discreet.anonymity.arrow import Unread
 from discreet.anonymity.attributes import Attributes, told_by_content
+from discreet.anonymity.class_sizes import ClassSizes
 from discreet.anonymity.hierarchies.texts import has_decimal_commas, is_text, present, spelled_dates
 from discreet.anonymity.models.model import Checked
 from discreet.anonymity.records import Missing, Records
-from discreet.anonymity.risk.disclosure import Exposure, Reidentification, smallest_safe
+from discreet.anonymity.repeated import Repeated, say_whose
+from discreet.anonymity.risk.exposure import Exposure
 from discreet.anonymity.risk.identifiers import Identifiers
 from discreet.anonymity.risk.population import PopulationUniqueness
+from discreet.anonymity.risk.reidentification import Reidentification, smallest_safe
 from discreet.anonymity.risk.remedies import TOLERATED, ColumnRisk, Remedy
 from discreet.anonymity.risk.uniqueness import Uniqueness
-from discreet.anonymity.words import Noun, Repeated, hide, listed, percent, say_whose
+from discreet.anonymity.words import Noun, hide, listed, percent
 from discreet.tables.unit_candidates import some_of
 
 if TYPE_CHECKING:
     from discreet.tables.content import ColumnContent
 
-
 _HOPELESS = 0.5
 """A change that leaves more than this share at risk is no way to lower the risk."""
 _STEPS = 3
-"""So many changes are told of a way: a longer one isn't followed from a list."""
+"""How many changes are told of a way: a longer one isn't followed from a list."""
 TIMES, EITHER = "dates with a time of day", "dates with the day or the month first"
 NUMBERS = "numbers with decimal commas"
 

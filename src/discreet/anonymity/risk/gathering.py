@@ -1,8 +1,8 @@
 """Columns that gather the rows of a person: what is the same in several of them, and nobody else's, is a pseudonym.
 
 Models by unit are about one row of each person at a time. A column that is released as it is may say which rows belong
-together all the same: an income to the cent, an entry date, a rare chronic disease. Then whoever knows several rows of
-somebody looks for them together, and few people agree in all of theirs.
+together all the same: an income to the cent, an entry date, a rare chronic disease. Then those who know
+several rows of one person look for them together, and few people agree in all of theirs.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def gathered(records: Records, columns: Sequence[str], known: Sequence[str]) -> 
 
 
 def _of(records: Records, names: Sequence[str]) -> tuple[Mask, Mask]:
-    """Of each unit, whether some columns together gather rows of it; and whether they are the same in all of them."""
+    """For each unit, whether some columns together gather rows of it; and whether they are the same in all of them."""
     assert records.units is not None  # noqa: S101 — the caller looked
     number = records.units.number
     values = grouped([records.column(name) for name in names])
@@ -114,7 +114,7 @@ def _of(records: Records, names: Sequence[str]) -> tuple[Mask, Mask]:
 
 
 def _alone(records: Records, known: Sequence[str]) -> Mask:
-    """Of each unit, whether no other has the same known values in as many rows."""
+    """For each unit, whether no other has the same known values in as many rows."""
     assert records.units is not None  # noqa: S101 — the caller looked
     units = records.units.codes
     classes: Whole = grouped([records.column(name) for name in known]).of_row()

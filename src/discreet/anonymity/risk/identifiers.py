@@ -59,7 +59,7 @@ class _Search:
 
     Args:
         columns: how many columns there are.
-        least: a set identifies from so many single units on.
+        least: how many units a set must single out to identify.
         at_most: sets have no more columns.
         identifying: sets that identify, none of which was known to contain another when it was found.
         harmless: sets that don't identify, and so neither does any subset.
@@ -111,7 +111,7 @@ class _Search:
 
 
 def search(whole: Partition, columns: int, *, least: int, at_most: int) -> Searched:
-    """All minimal sets of columns by which at least so many units are alone.
+    """All minimal sets of columns that single out at least this many units.
 
     Every minimal set M is found: what is skipped either contains a set that identifies, and isn't minimal unless it is
     that set; or is part of a set that doesn't identify, and M isn't. A set that was found before one of its subsets
@@ -143,12 +143,8 @@ def figures(chosen: int, part: Partition) -> Found:
         chosen: the set's columns as bits.
         part: the table divided by it.
     """
-    return Found(columns=_places(chosen), unique=part.unique, values=part.values, held=part.held, pairs=part.pairs)
-
-
-def _places(chosen: int) -> frozenset[int]:
-    """The columns of a set."""
-    return frozenset(place for place in range(chosen.bit_length()) if chosen >> place & 1)
+    places = frozenset(place for place in range(chosen.bit_length()) if chosen >> place & 1)
+    return Found(columns=places, unique=part.unique, values=part.values, held=part.held, pairs=part.pairs)
 
 
 SHARE = Fraction(1, 10)

@@ -17,9 +17,9 @@ from discreet.anonymity.columns import Coded, Whole
 from discreet.anonymity.records import Missing, Records
 
 _CELLS = 8
-"""Counting in a table of all keys beats sorting them while it has at most so many cells per row."""
+"""The most cells per row of a table of all keys: up to that, counting in it beats sorting the keys."""
 _BITS = 62
-"""A key and the place of its row are sorted as one number while both fit in so many bits."""
+"""The most bits in which a key and the place of its row are sorted as one number."""
 
 
 class Partition(Protocol):
@@ -62,9 +62,9 @@ class Cuts:
     then they still keep each other from being alone.
 
     Args:
-        codes: of each column, a code per kept row.
-        sizes: of each column, how many codes it has.
-        rests: of each place, the columns from there on as one; the last is of no columns.
+        codes: for each column, a code per kept row.
+        sizes: for each column, how many codes it has.
+        rests: for each place, the columns from there on as one; the last is of no columns.
         rest_sizes: how many codes each of these has.
         weights: of each kept row, how many rows of the table it stands for.
     """
@@ -266,7 +266,7 @@ def _once(classes: Classes, records: Records) -> Records:
 def _rests(
     tuples: np.ndarray[tuple[int, int], np.dtype[np.int32]], sizes: Sequence[int]
 ) -> tuple[tuple[Whole, ...], tuple[int, ...]]:
-    """Of each place, the columns from there on as one, with as many codes as occur."""
+    """For each place, the columns from there on as one, with as many codes as occur."""
     codes, size = np.zeros(len(tuples), dtype=np.int64), 1
     rests, rest_sizes = [codes], [size]
     for place in range(len(sizes) - 1, -1, -1):

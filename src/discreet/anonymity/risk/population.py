@@ -9,11 +9,12 @@ from typing import Literal
 
 import numpy as np
 
-from discreet.anonymity.anonymity_sets import ClassSizes, class_sizes
+from discreet.anonymity.class_sizes import ClassSizes, class_sizes
 from discreet.anonymity.classes import Classes, classes_of
 from discreet.anonymity.columns import Reals
 from discreet.anonymity.records import Missing, Unit, read
-from discreet.anonymity.risk.superpopulation import fit_pitman, fit_snb
+from discreet.anonymity.risk.pitman import fit_pitman
+from discreet.anonymity.risk.slide_negative_binomial import fit_snb
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, rational
 
@@ -35,7 +36,7 @@ def unique_in_population(sizes: ClassSizes, population: int) -> float:
     the equivalence class estimator; Dankar et al. (2012), appendix A.
 
     Examples:
-        >>> from discreet.anonymity.anonymity_sets import class_sizes
+        >>> from discreet.anonymity.class_sizes import class_sizes
         >>> found = class_sizes(np.array([1, 1, 2]), np.array([1, 1, 2]))
         >>> round(unique_in_population(found, 8), 4)
         2.5455
@@ -145,7 +146,7 @@ def population_uniqueness(
         table: the sample: a path, a pandas, Polars or Arrow table, or `Records`.
         quasi_identifiers: the columns that an attacker knows.
         fraction: the share of the population that is in the sample; above 0 and at most 1.
-        unit: the column, or columns, that say whose a row is; as in `read`. If left out, each row is somebody else's.
+        unit: the column, or columns, that say whose a row is; as in `read`. If left out, each row is another person's.
         missing: what a missing value is taken to be where the table is read.
 
     Raises:

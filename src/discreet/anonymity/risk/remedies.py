@@ -61,11 +61,11 @@ def column_risks(records: Records, begin: Start) -> tuple[ColumnRisk, ...]:
 
 
 BANDS = 10
-"""Into so many bands a column is coarsened to see what that would save."""
+"""How many bands a column is coarsened into, to see what that would save."""
 TOLERATED = 0.05
 """A plan goes on until at most this share of the units is in classes that are too small: those can be suppressed."""
 _TRIED = 3
-"""So many columns, those that add most, are tried one by one."""
+"""How many columns, those that add most, are tried one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

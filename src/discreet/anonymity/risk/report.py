@@ -8,25 +8,21 @@ from math import comb
 
 import numpy as np
 
-from discreet.anonymity.anonymity_sets import class_sizes
 from discreet.anonymity.arrow import Unread
 from discreet.anonymity.attributes import Attributes, confirm, guess_attributes, repeated
-from discreet.anonymity.classes import Frequencies, classes_of, frequencies_of, sizes_of
+from discreet.anonymity.class_sizes import class_sizes
+from discreet.anonymity.classes import classes_of, sizes_of
+from discreet.anonymity.frequencies import Frequencies, frequencies_of
 from discreet.anonymity.hierarchies.texts import are_stars, dated
 from discreet.anonymity.models import Model
 from discreet.anonymity.models.model import Checked, checked
 from discreet.anonymity.records import Missing, Records, Unit, read
 from discreet.anonymity.risk.advice import Figures, SurelyKnown, advise, lookalikes_of
-from discreet.anonymity.risk.disclosure import (
-    THRESHOLD,
-    exposure_of,
-    register_of,
-    reidentification_of,
-    smallest_safe,
-)
+from discreet.anonymity.risk.exposure import exposure_of
 from discreet.anonymity.risk.identifiers import SHARE, Identifiers, identifiers_of
 from discreet.anonymity.risk.partition import Start, start
 from discreet.anonymity.risk.population import estimated, sample_of
+from discreet.anonymity.risk.reidentification import THRESHOLD, register_of, reidentification_of, smallest_safe
 from discreet.anonymity.risk.remedies import column_risks, plan_of, remedies_of
 from discreet.anonymity.risk.report_text import CAVEAT, written
 from discreet.anonymity.risk.uniqueness import uniqueness_of
@@ -59,7 +55,7 @@ class RiskReport(Figures):
         quasi_identifiers: columns that an attacker may know.
         sensitive: columns that others must not learn.
         surely_known: the verdict for those that something shows to be known; None if all are, or nothing was guessed.
-        contents: of each column, what its values look like: addresses, numbers with check digits, names, dates, notes.
+        contents: for each column, what its values look like: addresses, numbers with check digits, names, dates, notes.
         lookalikes: what columns of texts look like that seem to be numbers or dates, by column.
         uniqueness: how well the quasi-identifiers tell rows apart.
         reidentification: the risks that follow.

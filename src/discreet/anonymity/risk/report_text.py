@@ -6,26 +6,28 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, TypeAlias
 
-from discreet.anonymity.anonymity_sets import ClassSizes
+from discreet.anonymity.class_sizes import ClassSizes
+from discreet.anonymity.repeated import rows_counted
 from discreet.anonymity.risk.advice import Figures, advise
-from discreet.anonymity.words import Noun, listed, percent, rows_counted, taken_as
+from discreet.anonymity.words import Noun, listed, percent, taken_as
 
 if TYPE_CHECKING:
-    from discreet.anonymity.risk.disclosure import Exposure, Risk
+    from discreet.anonymity.risk.exposure import Exposure
     from discreet.anonymity.risk.population import PopulationUniqueness
+    from discreet.anonymity.risk.reidentification import Risk
 
 CAVEAT = (
     "These figures describe this table and the attackers named here. They say nothing of what other releases add, and "
     "none of them is a guarantee of differential privacy."
 )
 WIDTH = 100
-"""Letters of a line at the most; longer ones are hard to read."""
+"""Letters of a line at most; longer ones are hard to read."""
 _NARROWEST = 60
 _LABEL = 20
 _NAMES = 20
-"""So many columns are named at the top of a report; all are where they are looked at, and in the data."""
+"""How many columns are named at the top of a report; all are where they are looked at, and in the data."""
 _SETS = 10
-"""So many identifying sets are shown; the data has all."""
+"""How many identifying sets are shown; the data has all."""
 _Line: TypeAlias = tuple[str, int]
 """A line, and how far in it goes on where it is too long."""
 _STEPS = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -41,7 +43,7 @@ def written(report: Figures, width: int = WIDTH) -> str:
     """
     width, noun = min(max(width, _NARROWEST), WIDTH), Noun.of(report.unit)
     sections = {
-        "What to do": _numbered(advise(report)),
+        "What to do": [(f"{number}. {sentence}", 3) for number, sentence in enumerate(advise(report), start=1)],
         "Risks of rows, not of people" if report.repeated else "Risks": _risks(report),
         "What columns hold, by their values": _contents(report),
         "Class sizes; units by the smallest class that they are in" if report.unit else "Class sizes": _histogram(
@@ -102,11 +104,6 @@ def _folded(text: str, width: int, hang: int) -> list[str]:
 def _plain(lines: Iterable[str]) -> list[_Line]:
     """Lines that start at the edge when they go on."""
     return [(line, 0) for line in lines]
-
-
-def _numbered(sentences: Iterable[str]) -> list[_Line]:
-    """Sentences as a numbered list."""
-    return [(f"{number}. {sentence}", 3) for number, sentence in enumerate(sentences, start=1)]
 
 
 def _risks(report: Figures) -> list[_Line]:

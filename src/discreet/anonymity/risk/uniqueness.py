@@ -13,7 +13,7 @@ from math import exp, lgamma, log, log1p
 
 import numpy as np
 
-from discreet.anonymity.anonymity_sets import ClassSizes
+from discreet.anonymity.class_sizes import ClassSizes
 from discreet.anonymity.classes import Classes, classes_of, regrouped, sizes_of
 from discreet.anonymity.columns import Mask
 from discreet.anonymity.grouping import group
@@ -236,7 +236,7 @@ def special_uniques(
         table: a path, a pandas, Polars or Arrow table, or `Records`.
         columns: which columns to consider; all if left out.
         unit: the column, or columns, that say whose a row is; as in `read`. If left out, each row is a unit of its own.
-        at_most: of how many columns sets are at the most; 1 or more.
+        at_most: of how many columns sets are at most; 1 or more.
         missing: what a missing value is taken to be; as in `read`.
 
     Raises:
@@ -287,7 +287,7 @@ def special_uniques(
 
 
 def _alone(classes: Classes, chosen: tuple[int, ...], missing: Missing) -> Mask:
-    """Who is alone by some of the columns: of each class, or where units have several rows, of each unit."""
+    """Which classes have one unit by some of the columns; or which units, where they have several rows."""
     columns = [classes.columns[place] for place in chosen]
     codes = classes.tuples[:, list(chosen)]
     left = regrouped(classes, columns, codes, missing)

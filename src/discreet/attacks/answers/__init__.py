@@ -4,13 +4,16 @@ Each is run against exact answers, anonymised rows, answers with fresh noise eac
 found and what that cost.
 """
 
-from discreet.attacks.answers.averaging import AveragingResult, answers_needed, averaging, chance
+from discreet.attacks.answers.averaging import AveragingResult, averaging
 from discreet.attacks.answers.differencing import DifferencingResult, TrackingResult, differencing, tracking
+from discreet.attacks.answers.exact_recovery import answers_needed, chance
 from discreet.attacks.answers.guessing import GuessingResult, guessing, guessing_each, most_advantage, most_often_right
 from discreet.attacks.answers.linear_systems import Determined, combination, determined
+from discreet.attacks.answers.membership import TracingResult
 from discreet.attacks.answers.query_log import QueryLogResult, query_log
-from discreet.attacks.answers.reconstruction import ReconstructionResult, SweepResult, reconstruction, sweep
-from discreet.attacks.answers.tracing import TracingResult, made_up_tracing, tracing
+from discreet.attacks.answers.reconstruction import ReconstructionResult, reconstruction
+from discreet.attacks.answers.sweep import SweepResult, sweep
+from discreet.attacks.answers.tracing import made_up_tracing, tracing
 
 __all__ = [
     "AveragingResult",

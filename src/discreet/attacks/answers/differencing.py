@@ -62,7 +62,7 @@ def differencing(  # noqa: PLR0913 — two sets of rows, what is added up, of wh
     who: str = "the one left out",
     truth: float | None = None,
 ) -> DifferencingResult:
-    """Ask for a total with somebody and without, and take the difference.
+    """Ask for a total with a person and without, and take the difference.
 
     Neither question is about few rows, so no rule about single questions stops it. Exact answers give the person away
     to the last digit: what the rows of theirs add up to that don't meet the condition. Answers with independent noise
@@ -189,7 +189,7 @@ def tracking(  # noqa: PLR0913 — whom, by what, and what is asked
 def told(
     who: str, measure: str, value: float | None, replies: Iterable[Reply], *, right: bool | None
 ) -> tuple[Guess, ...]:
-    """The guess that somebody's number is this, put together from replies; none if it is unknown."""
+    """The guess that a person's number is this, put together from replies; none if it is unknown."""
     if value is None:
         return ()
     sure = sureness(deviation_of(replies))

@@ -36,7 +36,7 @@ Else both are neighbours of the table with neither of the two; for that let the 
 is what replacing costs; and it is reached, by discrete Laplace noise of scale 1/ε in a sum to which each person adds 1
 or −1.
 
-A member has the higher score than a stranger, ties counting half, with probability (1 + b)/2 at the most: apply the
+A member has the higher score than a stranger, ties counting half, with probability (1 + b)/2 at most: apply the
 same to whether i scores higher than j. All this holds on average. In a single trial the measured difference strays by
 about 1/√n, and the best of all thresholds, chosen when the scores are known, isn't a rule that was fixed beforehand.
 """
@@ -98,7 +98,7 @@ def most_lead(epsilon: Rationalizable, adjacency: Adjacency) -> float:
 
 
 def most_often_right(epsilon: Rationalizable, prior: float = 0.5) -> float:
-    """How often a guess of yes or no can be right at the most, after an ε-DP answer, by what was known before.
+    """How often a guess of yes or no can be right at most, after an ε-DP answer, by what was known before.
 
     It is e^ε/(e^ε + 1), or what guessing without the answer comes to, if that is more. Rounded to the nearest float.
 
@@ -132,7 +132,7 @@ def advantage_of(reply: Reply) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GuessingResult(AttackResult):
-    """What one answer is worth to one who asks about one person.
+    """What one answer is worth to an attacker who asks about one person.
 
     Args:
         answer: what came back; None if it was refused, or several were asked about.

@@ -1,11 +1,10 @@
-"""Linear systems: what the sums of many sets of rows give away about single rows.
+"""Linear systems: what the exact sums of many sets of rows give away about single rows.
 
-A count or sum over a set S of rows is a linear equation with the coefficients 1 on S and 0 elsewhere.
-
-**Row space: exact answers.** Those to the queries A (one row of A for each) give away the value of row i exactly if e_i
-is in the row space of A: then it is a combination of answers, and otherwise there is a vector z with Az = 0 and
-z_i ≠ 0, which can be added to the values without any answer changing (values are taken as unbounded numbers; where they
-are known to be 0 or 1, or positive, more can follow).
+A count or sum over a set S of rows is a linear equation with the coefficients 1 on S and 0 elsewhere. The answers to
+the queries A (one row of A for each) give away the value of row i exactly if e_i is in the row space of A: then it is a
+combination of answers, and otherwise there is a vector z with Az = 0 and z_i ≠ 0, which can be added to the values
+without any answer changing (values are taken as unbounded numbers; where they are known to be 0 or 1, or positive, more
+can follow).
 
 Rows in the same sets have the same column in A; a vector of the row space is constant on them. So such rows are taken
 together first; only what is alone in its sets can be given away, though a small group's total may be.
@@ -13,25 +12,12 @@ together first; only what is alone in its sets can be given away, though a small
 *Proof of what elimination modulo a prime gives.* Let r be the rank of A modulo a prime p, and E the e_i that are in the
 row space modulo p. The rank over the rationals is at least r. A minor of size r + 1 of A with E below it is a whole
 number, and by Hadamard's bound for 0/1 matrices at most (r+2)^((r+2)/2)/2^(r+1). If further primes, with a larger
-product, all find the rank of A with E below it to be r at the most, each divides the minor, so it is 0. Then A, and A
+product, all find the rank of A with E below it to be r at most, each divides the minor, so it is 0. Then A, and A
 with E below it, have the rank r: all of E is in the row space. And if e_i is in the row space over the rationals, then
 A with e_i below it has the rank r modulo p too, so e_i is in E. So E is the answer, exactly.
 
-**Least absolute error: noisy answers.** The values between 0 and 1 that fit sums of them best, by linear programming:
-
-    minimise Σ|Az − y|  over z in [0, 1]^n
-
-Discrete Laplace noise makes this the likeliest z. It is solved by a primal-dual interior point method, whose steps
-solve one n × n system each, and the result is certified by duality: for every u in [−1, 1]^m,
-
-    Σ|Az − y| ≥ u'(Az − y) ≥ −u'y + Σ_i min(0, (A'u)_i)
-
-for all z in the box. The difference between a left side and a right side that were found is the gap: by so much the
-fit may miss the least error.
-
 Source: Dobkin, Jones, Lipton (1979), "Secure Databases: Protection Against User Influence", the definition of a
-compromise; Portnoy, Koenker (1997), "The Gaussian Hare and the Laplacian Tortoise", the section on interior point
-methods, for the idea. The proof and the certificate are written out above.
+compromise. The proof is written out above.
 """
 
 from __future__ import annotations
@@ -49,7 +35,6 @@ from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from flint import nmod_mat
-
 
 Mask: TypeAlias = NDArray[np.bool_]
 Reals: TypeAlias = NDArray[np.float64]
@@ -177,7 +162,7 @@ class Basis:
         return tuple(solution[self.place[row]][0] / common for row in rows)
 
     def factors(self, rows: Sequence[int]) -> tuple[tuple[Fraction, ...], ...]:
-        """Of each of these rows, the factors with which the answers to all queries add up to its value.
+        """For each of these rows, the factors with which the answers to all queries add up to its value.
 
         Args:
             rows: that are determined.
@@ -270,138 +255,3 @@ def _primes() -> Iterator[int]:
 def _hadamard_bits(size: int) -> float:
     """log₂ of a bound on the determinants of 0/1 matrices of this size, and one more for rounding."""
     return (size + 1) / 2 * log2(size + 1) - size + 1
-
-
-# ── Least absolute error ──────────────────────────────────────────────────────────────────────────────────────────────
-
-_CLOSE = 1e-7
-"""The gap that is good enough, per equation: no value moves by as much as a rounding to 0 or 1 would notice."""
-_MOST_STEPS = 200
-_SHORTENED = 0.995
-"""Of the longest step that keeps everything above 0."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Fit:
-    """Values that fit, and how far from the best fit they may be.
-
-    Args:
-        values: z, in [0, 1].
-        error: Σ|Az − y|.
-        gap: no values in [0, 1] have an error below `error` − `gap`.
-    """
-
-    values: Reals
-    error: float
-    gap: float
-
-
-def least_absolute(matrix: Reals, sums: Reals) -> Fit:
-    """Values in [0, 1] with the least sum of absolute errors.
-
-    Args:
-        matrix: A: sums × values.
-        sums: y.
-
-    Raises:
-        InvalidArgument: the shapes don't fit together, or a number isn't finite.
-
-    Examples:
-        >>> fit = least_absolute(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([1.0, 0.9]))
-        >>> fit.values.round(3).tolist(), fit.gap < 1e-6
-        ([0.9, 0.1], True)
-    """
-    if matrix.ndim != 2 or sums.shape != matrix.shape[:1] or 0 in matrix.shape:  # noqa: PLR2004 — sums and values
-        raise InvalidArgument("a matrix of sums × values needs one sum for each of its lines")
-    if not (np.isfinite(matrix).all() and np.isfinite(sums).all()):
-        raise InvalidArgument("sums must be finite")
-    state = _State.start(matrix, sums)
-    best = _certified(matrix, sums, state.values, state.dual)
-    for _ in range(_MOST_STEPS):
-        if best.gap <= _CLOSE * len(sums):
-            break
-        state = state.stepped(matrix, sums)
-        here = _certified(matrix, sums, state.values, state.dual)
-        best = min(best, here, key=lambda fit: fit.gap)
-    return best
-
-
-def _certified(matrix: Reals, sums: Reals, values: Reals, dual: Reals) -> Fit:
-    """A fit with its certificate; `dual` is moved into [−1, 1] first, so that it is one whatever rounding did."""
-    inside, weights = np.clip(values, 0.0, 1.0), np.clip(dual, -1.0, 1.0)
-    error = float(np.abs(matrix @ inside - sums).sum())
-    below = float(-(weights @ sums) + np.minimum(0.0, matrix.T @ weights).sum())
-    return Fit(values=inside, error=error, gap=error - below)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _State:
-    """A point inside: all of it is above 0, but for `dual`, which is within (−1, 1).
-
-    With over − under for Az − y: the multipliers are 1 − dual of over ≥ 0, 1 + dual of under ≥ 0, `low` of z ≥ 0 and
-    `high` of z ≤ 1. At the optimum A'dual = low − high, and each pair of number and multiplier has the product 0.
-    """
-
-    values: Reals
-    over: Reals
-    under: Reals
-    dual: Reals
-    low: Reals
-    high: Reals
-
-    @classmethod
-    def start(cls, matrix: Reals, sums: Reals) -> _State:
-        """All values ½."""
-        values = np.full(matrix.shape[1], 0.5)
-        missed = matrix @ values - sums
-        room = 1.0 + np.abs(missed).mean()
-        return cls(
-            values=values,
-            over=np.maximum(missed, 0) + room,
-            under=np.maximum(-missed, 0) + room,
-            dual=np.zeros(len(sums)),
-            low=np.full(len(values), room),
-            high=np.full(len(values), room),
-        )
-
-    @property
-    def centre(self) -> float:
-        """The mean product of number and multiplier."""
-        total = self.over @ (1 - self.dual) + self.under @ (1 + self.dual)
-        total += self.values @ self.low + (1 - self.values) @ self.high
-        return float(total / (2 * (len(self.over) + len(self.values))))
-
-    def stepped(self, matrix: Reals, sums: Reals) -> _State:
-        """One step of Newton's method towards products that are a tenth of what they are."""
-        target = self.centre / 10
-        left, right = 1 - self.dual, 1 + self.dual
-        width = self.over / left + self.under / right
-        missing = sums - matrix @ self.values + self.over - self.under
-        missing += target / left - self.over - target / right + self.under
-        slope = self.low - self.high - matrix.T @ self.dual
-        slope += target / self.values - self.low - target / (1 - self.values) + self.high
-        bend = self.low / self.values + self.high / (1 - self.values)
-        scaled = matrix / width[:, np.newaxis]
-        step = np.linalg.solve(matrix.T @ scaled + np.diag(bend), slope + scaled.T @ missing)
-        move = np.asarray(step, dtype=np.float64)
-        turn = (matrix @ move - missing) / width
-        over = target / left - self.over + self.over / left * turn
-        under = target / right - self.under - self.under / right * turn
-        low = target / self.values - self.low - self.low / self.values * move
-        high = target / (1 - self.values) - self.high + self.high / (1 - self.values) * move
-        far = _longest((self.values, move), (1 - self.values, -move), (self.over, over), (self.under, under))
-        turned = _longest((left, -turn), (right, turn), (self.low, low), (self.high, high))
-        return _State(
-            values=self.values + far * move,
-            over=self.over + far * over,
-            under=self.under + far * under,
-            dual=self.dual + turned * turn,
-            low=self.low + turned * low,
-            high=self.high + turned * high,
-        )
-
-
-def _longest(*pairs: tuple[Reals, Reals]) -> float:
-    """How far all may move and stay above 0; 1 at the most."""
-    ends = [np.min(here[move < 0] / -move[move < 0], initial=np.inf) for here, move in pairs]
-    return float(min(1.0, _SHORTENED * min(ends)))

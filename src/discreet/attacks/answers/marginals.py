@@ -39,7 +39,6 @@ from discreet.privacy import Keys
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 MOST_VALUES, MOST_RANGES = 20, 10
 """A column of more values than the first is cut into at most as many ranges as the second says."""
 
@@ -49,9 +48,9 @@ class Marginals:
     """All one-way marginals of a table's columns, and then all two-way ones.
 
     Args:
-        codes: of each column, the value or range of each row.
-        sizes: of each column, how many values or ranges it has; 2 or more.
-        columns: of each marginal, the columns that it is of.
+        codes: for each column, the value or range of each row.
+        sizes: for each column, how many values or ranges it has; 2 or more.
+        columns: for each marginal, the columns that it is of.
         starts: marginals + 1; the cells of marginal i are those from starts[i] to starts[i + 1], the last column's
             values running fastest.
 
@@ -108,7 +107,7 @@ class Marginals:
         return found + self.starts[:-1]
 
     def keys(self) -> dict[str, Keys]:
-        """Of each column, its values or ranges by number: what may be known of it by everybody."""
+        """For each column, its values or ranges by number: what may be known of it by everybody."""
         return {name: Keys(range(size)) for name, size in self.sizes.items()}
 
     def coded(self, rows: Whole) -> pa.Table:
@@ -123,7 +122,7 @@ class Marginals:
         Args:
             rows: theirs.
             weights: how often each counts; once if left out.
-            owners: of each row, whose it is: then people are counted, and nobody twice in a cell. Without weights.
+            owners: for each row, whose it is: then people are counted, and nobody twice in a cell. Without weights.
         """
         found = np.zeros(self.number)
         for cells in self.cells(rows).T:
@@ -135,7 +134,7 @@ class Marginals:
 
 
 def ranges(column: Coded) -> Codes:
-    """Of each value of a column, the range that it is in; of a column of few values, each is its own.
+    """For each value of a column, the range that it is in; of a column of few values, each is its own.
 
     A value that many rows have isn't cut, so that there may be fewer ranges than 10.
 
@@ -213,7 +212,7 @@ def _of_units(rows: Rows, records: Records, marginals: Marginals, reference: Who
 
 
 def _spreads(rows: Rows, records: Records, marginals: Marginals, reference: Whole) -> dict[str, Reals]:
-    """Of each column that marginals are of, how likely each released value stands for each range."""
+    """For each column that marginals are of, how likely each released value stands for each range."""
     return {name: _spread(rows, name, records, reference) for name in marginals.sizes}
 
 
@@ -230,7 +229,7 @@ def _by_column(rows: Rows, spreads: Mapping[str, Reals], marginals: Marginals, s
 
 
 def _spread(rows: Rows, name: str, records: Records, reference: Whole) -> Reals:
-    """Of each released value of a column, how likely it stands for each range.
+    """For each released value of a column, how likely it stands for each range.
 
     One person of the reference more has any value alike, so that none is impossible.
     """

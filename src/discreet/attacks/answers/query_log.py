@@ -13,13 +13,14 @@ from discreet.anonymity.columns import Codes
 from discreet.anonymity.records import read
 from discreet.attacks.answers.linear_systems import Basis, Determined, Mask, determined
 from discreet.attacks.attack_result import AttackResult, Guess, surest
-from discreet.attacks.people import Namer, named
-from discreet.attacks.targets.answering import Answering, Bill, Reply, deviation_of, is_right, sureness, where
+from discreet.attacks.naming import Namer, named
+from discreet.attacks.targets.answering import Answering, Bill, Reply, deviation_of, is_right, sureness
 from discreet.attacks.targets.exact_answers import Exact, Imputed
+from discreet.attacks.targets.sql_conditions import where
 from discreet.errors import InvalidArgument, NotTried
 
 _MOST_PAIRS = 1000
-"""So many pairs a result lists."""
+"""How many pairs a result lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +199,7 @@ def _replies(target: Answering, measure: str, conditions: Sequence[str]) -> list
 def _solved(
     sets: Mask, replies: Sequence[Reply], found: Determined
 ) -> tuple[tuple[float, ...], tuple[float | None, ...]]:
-    """Of each part that follows, its value and the standard deviation of the noise in that."""
+    """For each part that follows, its value and the standard deviation of the noise in that."""
     if not found.rows:
         return (), ()
     basis = Basis.of(sets, found.rank)

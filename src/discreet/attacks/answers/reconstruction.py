@@ -2,8 +2,7 @@
 
 The "fundamental law of information recovery": answers to random subset counts whose errors are well below √n give away
 nearly all of n bits, no matter who computed them and how. Differential privacy obeys it too, which is why a budget is
-needed: with n answers from a budget of ε in all, each holds noise of about n/ε. A sweep shows how much is found against
-how much noise there is.
+needed: with n answers from a budget of ε in all, each holds noise of about n/ε.
 
 Source: Dinur, Nissim (2003), "Revealing Information while Preserving Privacy", the algorithm in polynomial time, a
 linear program (there with constraints; here errors are minimised, as in Dwork, McSherry, Talwar 2007).
@@ -18,10 +17,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attacks.answers.linear_systems import least_absolute
+from discreet.attacks.answers.least_absolute import least_absolute
 from discreet.attacks.attack_result import AttackResult, Guess, surest
-from discreet.attacks.targets.answering import Answering, Bill, Reply, sureness, where
-from discreet.attacks.targets.noisy_answers import Noise, laplace, within
+from discreet.attacks.targets.answering import Answering, Bill, Reply, sureness
+from discreet.attacks.targets.sql_conditions import where
 from discreet.errors import InvalidArgument, NotTried
 from discreet.noise import uniform
 
@@ -33,7 +32,7 @@ Method: TypeAlias = Literal["least absolute", "least squares"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReconstructionResult(AttackResult):
-    """What reconstruction came to.
+    """What reconstruction found.
 
     Args:
         method: how the answers were fitted.
@@ -42,7 +41,7 @@ class ReconstructionResult(AttackResult):
         deviation: the standard deviation of the noise in an answer; None if it is unknown.
         epsilon: what the attacker paid.
         gap: of the linear program: the error of no other fit is smaller by more. 0 for least squares.
-        estimates: of each person, in [0, 1]; above ½ is taken for true.
+        estimates: for each person, in [0, 1]; above ½ is taken for true.
     """
 
     method: str
@@ -194,7 +193,7 @@ def _guesses(
 
 
 def surest_possible(sets: Mask, deviation: float | None) -> Reals:
-    """Of each person, how often their bit is right if it is rounded from a fit by least squares.
+    """For each person, how often their bit is right if it is rounded from a fit by least squares.
 
     With noise of standard deviation s in each answer, that fit has the covariance s²·(AᵀA)⁻¹, and a bit is right if it
     is off by less than ½; the noise is taken for normal. People whom the answers don't tell apart are undecided, and so
@@ -217,118 +216,3 @@ def surest_possible(sets: Mask, deviation: float | None) -> Reals:
         return np.full(people, 0.5)
     spread = deviation * np.sqrt(np.diag(np.linalg.inv(matrix.T @ matrix)))
     return np.array([(1 + sureness(each)) / 2 for each in spread.tolist()])
-
-
-# ── Sweep ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """One kind of noise, and what is found through it.
-
-    Args:
-        noise: its label.
-        deviation: its standard deviation.
-        epsilon: what all answers cost together; None if they aren't private.
-        success: the share of bits that are right, over all trials.
-        least: in the worst trial.
-        most: in the best one.
-    """
-
-    noise: str
-    deviation: float
-    epsilon: float | None
-    success: float
-    least: float
-    most: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SweepResult(AttackResult):
-    """Reconstruction against noise.
-
-    Args:
-        people: in each trial, each with a bit by a fair coin.
-        questions: in each trial.
-        trials: of each kind of noise.
-        method: how the answers were fitted.
-        points: one for each kind of noise, in the order in which they were given.
-    """
-
-    people: int
-    questions: int
-    trials: int
-    method: str
-    points: tuple[Point, ...]
-
-
-NOISES = (within(0), within(2), within(5), within(10), laplace(1), laplace("0.1"), laplace("0.02"))
-
-
-def sweep(
-    *,
-    people: int = 100,
-    questions: int = 400,
-    trials: int = 1,
-    noises: Sequence[Noise] = NOISES,
-    method: Method = "least absolute",
-) -> SweepResult:
-    """Try reconstruction on bits that coins decide, under one kind of noise after another.
-
-    With 100 people and 400 questions, exact answers give everybody away, and so do answers at ε = 1 each. Noise of ±5
-    leaves about 83 % right, and ε = 0.1 each 68 %. At ε = 0.02 each, ε = 8 in all, 56 % are: hardly more than by coins.
-
-    Args:
-        people: how many; 2 or more.
-        questions: how many subset counts; 1 or more.
-        trials: of each kind of noise; 1 or more.
-        noises: kinds of noise.
-        method: as for `reconstruction`.
-
-    Raises:
-        InvalidArgument: an argument is out of range.
-
-    Examples:
-        >>> found = sweep(people=20, questions=120, noises=[within(0)])
-        >>> found.points[0].noise, found.points[0].success
-        ('exact', 1.0)
-    """
-    if people < 2 or questions < 1 or trials < 1 or not noises:  # noqa: PLR2004 — one person is no subset
-        raise InvalidArgument("a sweep takes two people or more, and one question, trial and kind of noise or more")
-    points = tuple(
-        _point(noise, [_trial(people, questions, noise, method) for _ in range(trials)], questions) for noise in noises
-    )
-    return SweepResult(
-        attack="reconstruction",
-        against=f"counts of random halves of {people:,} people, under {len(points)} kinds of noise",
-        tried=people * trials * len(points),
-        success=sum(point.success for point in points) / len(points),
-        baseline=0.5,
-        baseline_is="whoever tosses a coin",
-        guesses=(),
-        people=people,
-        questions=questions,
-        trials=trials,
-        method=method,
-        points=points,
-    )
-
-
-def _trial(people: int, questions: int, noise: Noise, method: Method) -> float:
-    """The share of bits that one trial gets right."""
-    bits = uniform(2, people).astype(np.bool_)
-    sets = subsets(questions, people)
-    counts = sets.astype(np.int64) @ bits.astype(np.int64) + noise.draw(questions)
-    return share_right(fitted(sets, counts.astype(np.float64), method).estimates, bits)
-
-
-def _point(noise: Noise, found: Sequence[float], questions: int) -> Point:
-    """The trials of one kind of noise."""
-    return Point(
-        noise=noise.label,
-        deviation=noise.deviation,
-        epsilon=None if noise.epsilon is None else noise.epsilon * questions,
-        success=sum(found) / len(found),
-        least=min(found),
-        most=max(found),
-    )

@@ -38,17 +38,18 @@ import numpy as np
 from discreet.anonymity.columns import Coded, Reals, Whole
 from discreet.anonymity.records import Records, read
 from discreet.attacks.answers.marginals import Marginals, spread
-from discreet.attacks.answers.tracing import TracingResult, told_apart
-from discreet.attacks.people import named, one_of_each
-from discreet.attacks.targets.answering import quoted
+from discreet.attacks.answers.membership import TracingResult, told_apart
+from discreet.attacks.naming import named
+from discreet.attacks.people import one_of_each
 from discreet.attacks.targets.noisy_answers import Answers
 from discreet.attacks.targets.rows import Rows
+from discreet.attacks.targets.sql_conditions import quoted
 from discreet.errors import InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable
 from discreet.privacy import ADD_REMOVE, Adjacency
 
 _BLOCK = 1 << 20
-"""So many possible counts are weighed at a time."""
+"""How many possible counts are weighed at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -125,7 +126,7 @@ class Study:
         return replace(read(self.marginals.coded(rows)), units=self.records.take(rows).units)
 
     def groupings(self) -> list[list[Coded]]:
-        """Of each marginal, the columns that it is of, as `coded` makes them of the whole table."""
+        """For each marginal, the columns that it is of, as `coded` makes them of the whole table."""
         whole = read(self.marginals.coded(np.arange(self.records.rows)))
         return [[whole.column(name) for name in columns] for columns in self.marginals.columns]
 
@@ -186,7 +187,7 @@ class Study:
         """Tell members from strangers.
 
         Args:
-            counts: of each cell, the expected count of members; NaN where nothing was published.
+            counts: for each cell, the expected count of members; NaN where nothing was published.
             against: what was published, in words.
             on: the columns that people are called by; all if left out.
             epsilon: with which everything together was published; None if it wasn't privately.
@@ -209,22 +210,22 @@ class Study:
         )
 
     def scores(self, counts: Reals, people: Whole) -> Reals:
-        """Of each of these people, how much speaks for a member, in nine decimals.
+        """For each of these people, how much speaks for a member, in nine decimals.
 
         More would part people of whom the same is known: the same logarithms, added up in another order, differ a bit.
 
         Args:
-            counts: of each cell, the expected count of members; NaN where nothing was published.
+            counts: for each cell, the expected count of members; NaN where nothing was published.
             people: whose scores.
         """
         cells = self.marginals.cells(self.known[people])
         return np.asarray(self.log_ratios(counts)[cells].sum(axis=1).round(9), dtype=np.float64)
 
     def log_ratios(self, counts: Reals) -> Reals:
-        """Of each cell, the logarithm of the factor by which its people are likelier to be members.
+        """For each cell, the logarithm of the factor by which its people are likelier to be members.
 
         Args:
-            counts: of each cell, the expected count of members; where it is NaN, the factor is 1.
+            counts: for each cell, the expected count of members; where it is NaN, the factor is 1.
         """
         common = self.common()
         factors = (counts + common) / ((len(self.members) + 1) * common)
@@ -238,7 +239,7 @@ def expected(noisy: Reals, deviation: float, people: int, common: Reals) -> Real
         noisy: the answers.
         deviation: of their noise, which is taken for Laplace noise; 0 if they are exact.
         people: how many there are in all.
-        common: of each count, how probable it is that a person belongs to it; in (0, 1). It is taken for binomial.
+        common: for each count, how probable it is that a person belongs to it; in (0, 1). It is taken for binomial.
 
     Examples:
         >>> expected(np.array([-20.0, 5.0, 60.0]), 14.1, 100, np.full(3, 0.1)).round(1).tolist()

@@ -1,9 +1,4 @@
-"""Beliefs: of each person, the row and the sensitive value that are theirs most likely, by Bayes' rule.
-
-Where that takes too many comparisons, some people are tried. How many are affordable is told by a few others, who are
-drawn apart from those who are tried. So those who are tried are a random sample of all, of a size that has nothing to
-do with who is in it, and what is found of the sample is an unbiased estimate of what would be found of all. Each of
-them is compared with all rows: nothing is left out.
+"""Beliefs: the row and the sensitive value that are most likely each person's, by Bayes' rule.
 
 Where rows have units, a unit is what a person may be. Any of its rows may be the one that is known, all alike, so its
 score is the logarithm of the mean of e^score over its rows; rows that weren't compared add nothing.
@@ -11,93 +6,17 @@ score is the logarithm of the mean of e^score over its rows; rows that weren't c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.anonymity.columns import Reals, Value, Whole
-from discreet.anonymity.grouping import group, grouped, starts_of
+from discreet.anonymity.grouping import group, starts_of
 from discreet.anonymity.records import Records, Units
-from discreet.attacks.people import shuffled
-from discreet.attacks.rows.record_pairs import Compared, Pairs, Sides
+from discreet.attacks.rows.people_sample import Sample
+from discreet.attacks.rows.record_pairs import Pairs
 from discreet.attacks.targets.candidates import expand, summed
 from discreet.attacks.targets.rows import shares_of
-from discreet.errors import NotTried
-from discreet.noise import uniform
-
-_MOST_PEOPLE = 1 << 14
-"""If more kinds of people are known, so many people are tried at the most: 95 % intervals of ±0.8 points, or less."""
-
-_PILOT = 64
-"""So many people tell how many comparisons one takes."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Sample:
-    """Who is tried.
-
-    Args:
-        people: their places among all who are known, ascending.
-        sides: these people, and all rows.
-        each: about how many comparisons a kind of them takes.
-    """
-
-    people: Whole
-    sides: Sides
-    each: float
-
-    @classmethod
-    def of(
-        cls,
-        known: Records,
-        rows: Records,
-        on: Sequence[str],
-        compared: Callable[[Records], Mapping[str, Compared]],
-        most: int,
-    ) -> Sample:
-        """Draw them: everybody, or as many as the comparisons last for.
-
-        Args:
-            known: of people.
-            rows: that they are compared with.
-            on: the columns by which they are known.
-            compared: compares the columns of some of the people with those of the rows.
-            most: about how many comparisons are made.
-
-        Raises:
-            NotTried: nobody is known, or the comparisons don't last for one person.
-        """
-        if not known.rows:
-            raise NotTried("nobody is known whom to look for", hint="a table of one person or more")
-        kinds = grouped([known.column(name) for name in on]).number
-        few: Whole = uniform(known.rows, _PILOT)
-        pilot = known.only(on).take(few)
-        each = _each(Sides.of(pilot, rows, compared(pilot)), most)
-        affordable = min(int(most / each), _MOST_PEOPLE)
-        if affordable < 1:
-            raise NotTried(
-                f"to compare one person with all rows takes about {each:,.0f} comparisons, more than {most:,}",
-                hint="more comparisons, or columns that tell people apart",
-            )
-        people = np.arange(known.rows) if kinds <= affordable else np.sort(shuffled(known.rows)[:affordable])
-        drawn = known.only(on).take(people)
-        sides = Sides.of(drawn, rows, compared(drawn))
-        return cls(people=people, sides=sides, each=each)
-
-
-def _each(pilot: Sides, most: int) -> float:
-    """About how many comparisons one person takes, of values and of rows, by as many as don't take many themselves."""
-    kinds = pilot.of_person
-    values = sum(
-        column.near.numbers()[pilot.kinds[kinds, place]].mean() for place, column in enumerate(pilot.columns.values())
-    )
-    first = pilot.number(kinds[:1])
-    more = kinds[1 : 1 + int(most / 4 / max(first, 1))]
-    return max(float(values), (first + pilot.number(more)) / (1 + len(more)), 1.0)
-
-
-# ── What is believed ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -107,10 +26,10 @@ class Beliefs:
     Args:
         sensitive: the name of the attribute.
         labels: its values.
-        priors: of each label, its share among everybody.
+        priors: for each label, its share among everybody.
         of_person: person → kind.
-        likeliest: of each kind, the value that is believed most.
-        sure: of each kind, how much it is.
+        likeliest: for each kind, the value that is believed most.
+        sure: for each kind, how much it is.
     """
 
     sensitive: str
@@ -131,7 +50,7 @@ class Beliefs:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Best:
-    """Of each person, the row that is theirs most likely.
+    """For each person, the row that is theirs most likely.
 
     Args:
         row: the row; −1 if nothing was compared.
@@ -221,9 +140,9 @@ class _Owners:
 
     Args:
         starts: classes + 1; the entries of class i are those from starts[i] to starts[i + 1].
-        units: of each entry, a unit.
-        shares: of each entry, the logarithm of which share of the unit's rows is in the class.
-        rows: of each entry, the first of these rows.
+        units: for each entry, a unit.
+        shares: for each entry, the logarithm of which share of the unit's rows is in the class.
+        rows: for each entry, the first of these rows.
     """
 
     starts: Whole
@@ -262,11 +181,11 @@ class _Held:
     Args:
         sensitive: the name of the column.
         labels: its values.
-        priors: of each value, its share among all units.
-        sizes: of each class, how many units are in it.
+        priors: for each value, its share among all units.
+        sizes: for each class, how many units are in it.
         starts: classes + 1; the entries of class i are those from starts[i] to starts[i + 1].
         values: of each entry.
-        counts: of each entry, how many units of the class have the value.
+        counts: for each entry, how many units of the class have the value.
     """
 
     sensitive: str
@@ -309,7 +228,7 @@ class _Held:
         Args:
             pairs: of these kinds and classes.
             kinds: that pairs are of, ascending.
-            top: of each kind, the logarithm that others are taken relative to, so that none overflows.
+            top: for each kind, the logarithm that others are taken relative to, so that none overflows.
             absent: see `Best.of`.
         """
         size, place = len(self.labels), np.searchsorted(kinds, pairs.kind)

@@ -18,9 +18,11 @@ import numpy as np
 from discreet.anonymity.columns import Mask, Value, Whole
 from discreet.anonymity.records import Records, read
 from discreet.attacks.attack_result import AttackResult, Guess
-from discreet.attacks.people import Namer, People, first, named
-from discreet.attacks.rows.beliefs import Beliefs, Best, Sample
+from discreet.attacks.naming import Namer, first, named
+from discreet.attacks.people import People
+from discreet.attacks.rows.beliefs import Beliefs, Best
 from discreet.attacks.rows.nearness import Nearness
+from discreet.attacks.rows.people_sample import Sample
 from discreet.attacks.rows.record_pairs import Compared, keys_of
 from discreet.attacks.rows.sensitive_values import Scored, Seen, asked_of, guesses, score, truth_of
 from discreet.attacks.targets.answering import Answering
@@ -29,12 +31,12 @@ from discreet.attacks.targets.rows import Rows
 from discreet.errors import InvalidArgument, NotTried
 
 COMPARISONS = 1 << 24
-"""About so many comparisons of a person with a class of rows are made, unless said otherwise."""
+"""About how many comparisons of a person with a class of rows are made, by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FuzzyResult(AttackResult):
-    """Who was found in spite of errors.
+    """How many people were found in spite of errors.
 
     `success` is about the sensitive value if one was named: share of people for whom the likeliest value is theirs.
     Otherwise it is about the row: share of people who are claimed to be found, and are. None without the truth.
@@ -103,7 +105,7 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
         gap: by how many nats it must be ahead of the next; 0 or more.
         truth: a column of both tables that says which row is whose, which isn't used to link.
         who: a column of the auxiliary table that names people in the report.
-        comparisons: about how many comparisons of a person with a class of rows are made, at the most; 1 or more.
+        comparisons: about how many comparisons of a person with a class of rows are made, at most; 1 or more.
 
     Raises:
         InvalidArgument: no columns, a number out of range, answers and no sensitive column, or generalised cells
@@ -191,7 +193,7 @@ def _scored(people: People, sample: Sample, seen: Beliefs) -> Scored:
 
 
 def _of_answers(seen: Seen) -> FuzzyResult:
-    """What counts of who is near to what is known of people tell of their values."""
+    """What people's values seem to be, by counts of those who are near to what is known of them."""
     return FuzzyResult(
         **seen.outcome("fuzzy linkage"),
         rows=None,

@@ -11,7 +11,8 @@ from discreet.anonymity.columns import Reals, Value, Whole
 from discreet.anonymity.grouping import group
 from discreet.anonymity.records import Records
 from discreet.attacks.attack_result import AttackResult
-from discreet.attacks.people import People, named, refuse_rows
+from discreet.attacks.naming import named
+from discreet.attacks.people import People, refuse_rows
 from discreet.attacks.rows.sensitive_values import guesses, score, truth_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.candidates import Tally, expand, summed
@@ -34,7 +35,7 @@ class IntersectionResult(AttackResult):
         values: people's mean number of possible values: in the first, the second, and both.
         certain: share of people with one possible value: in the first, the second, and both.
         lost: people with no possible value in both: at least one release can't have them.
-        left: possible values in both → how many people have so many.
+        left: possible values in both → how many people have that many.
     """
 
     candidates: tuple[int, int, int] | None

@@ -11,7 +11,8 @@ import numpy as np
 from discreet.anonymity.grouping import distinct
 from discreet.anonymity.records import Records
 from discreet.attacks.attack_result import AttackResult, Guess
-from discreet.attacks.people import Namer, People, first, named
+from discreet.attacks.naming import Namer, first, named
+from discreet.attacks.people import People
 from discreet.attacks.rows.record_pairs import keys_of
 from discreet.attacks.rows.sensitive_values import Seen, Truth, asked_of, guesses, score, truth_of
 from discreet.attacks.targets.answering import Answering
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LinkageResult(AttackResult):
-    """Whose rows were found.
+    """How many people's rows were found.
 
     `success` is about the sensitive value if one was named: share of people for whom the commonest value among their
     candidates is theirs. Otherwise it is about the row: share who are named right if one of their candidates is drawn.
@@ -41,7 +42,7 @@ class LinkageResult(AttackResult):
         unique_right: how many of the unique matches are right; None without an answer key.
         precision: of all pairs of a person and a candidate, which share is right; None without an answer key.
         recall: of all people, which share has a row of their own among the candidates; None without an answer key.
-        candidates: how many candidates → how many people have so many.
+        candidates: how many candidates → how many people have that many.
         values: share of candidates with the best value → how many people have it that sure; empty if none was named.
     """
 
@@ -148,9 +149,9 @@ class _Matched:
     """How matches compare with an answer key.
 
     Args:
-        only: of each person, their only candidate; −1 if they have none or several.
-        numbers: of each person, how many candidates there are.
-        true: of each person, how many of those have a row of their own; None without an answer key.
+        only: for each person, their only candidate; −1 if they have none or several.
+        numbers: for each person, how many candidates there are.
+        true: for each person, how many of those have a row of their own; None without an answer key.
     """
 
     only: Whole
@@ -182,12 +183,12 @@ class _Matched:
 
     @property
     def precision(self) -> float | None:
-        """Of all pairs of a person and a candidate, the share that is right."""
+        """The share of right pairs, among all of a person and a candidate."""
         return None if self.true is None else float(self.true.sum() / max(int(self.numbers.sum()), 1))
 
     @property
     def recall(self) -> float | None:
-        """Of all people, the share with a row of their own among the candidates."""
+        """The share of people who have a row of their own among the candidates."""
         return None if self.true is None else float((self.true > 0).sum() / self._people)
 
     @property

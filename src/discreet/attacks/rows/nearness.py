@@ -12,8 +12,8 @@ from typing import Protocol
 import numpy as np
 
 from discreet.anonymity.columns import Coded, Reals, Value, Whole
-from discreet.attacks.targets.answering import Between
 from discreet.attacks.targets.compatible import number, plain
+from discreet.attacks.targets.sql_conditions import Between
 from discreet.errors import InvalidArgument
 
 _SECONDS = 86_400.0  # in a day
@@ -159,7 +159,7 @@ class Nearness(Protocol):
         """The codes of values that are near each other; those of equal values may be among them."""
 
     def around(self, known: Coded) -> Sequence[object]:
-        """Of each known value, the condition that it or what is near it meets, as `where` takes it."""
+        """For each known value, the condition that it or what is near it meets, as `where` takes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +209,7 @@ class Near:
     """Numbers, or dates in days, may be a little apart.
 
     Args:
-        within: by how much at the most; 0 or more.
+        within: by how much at most; 0 or more.
         errors: how often they are; in [0, 1).
     """
 

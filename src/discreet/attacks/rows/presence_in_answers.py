@@ -1,4 +1,4 @@
-"""Presence: is somebody who did a few things in the data at all? Answers have no rows to link, but can be asked that.
+"""Presence: is a person who did a few things in the data at all? Answers have no rows to link, but can tell that.
 
 Hardly two people do the same eight things on about the same days, so "how many people did most of these?" is answered
 by 1 if the target is in the data, and by 0 if not. Where that alone is secret, as of a clinic's patients, it is all the
@@ -6,7 +6,7 @@ attacker wants.
 
 *Bound.* Where people are the unit, data with and without the target are neighbours. So the bound that is proved in
 `discreet.attacks.answers.guessing` holds for each ε-DP answer: people who are in are called in oftener than others by
-at most (e^ε − 1)/(e^ε + 1), and of as many of both, a rule is right in (1 + that)/2 of cases at the most, on average.
+at most (e^ε − 1)/(e^ε + 1), and of as many of both, a rule is right in (1 + that)/2 of cases at most, on average.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ import numpy as np
 from discreet.anonymity.records import Records, read
 from discreet.attacks.answers.guessing import advantage_of
 from discreet.attacks.attack_result import AttackResult, Guess, surest
-from discreet.attacks.people import shown
+from discreet.attacks.naming import shown
 from discreet.attacks.rows.nearness import Near
 from discreet.attacks.rows.sparse import Log, guessed_log
-from discreet.attacks.targets.answering import Answering, Reply, quoted, where
+from discreet.attacks.targets.answering import Answering, Reply
+from discreet.attacks.targets.sql_conditions import quoted, where
 from discreet.errors import InvalidArgument, NotTried
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def presence(  # noqa: PLR0913 — who is asked, what is known and how well, eac
             left out.
         near_value: how far a value may be off; 0 or more.
         near_days: how far a date may be off, in days; 0 or more.
-        enough: which share of the known things somebody must have done to count; in (0, 1].
+        enough: which share of the known things a person must have done to count; in (0, 1].
         inside: the targets who are in the data, where that is known, to score by.
 
     Raises:
@@ -137,7 +138,7 @@ def presence(  # noqa: PLR0913 — who is asked, what is known and how well, eac
 
 
 def _things(heard: Records, names: Log, near_value: float, near_days: float) -> list[str]:
-    """Of each known thing, the condition on a row that may be about it."""
+    """For each known thing, the condition on a row that may be about it."""
     ways = [(names.item, None), (names.value, Near(within=near_value)), (names.date, Near(within=near_days))]
     columns = [(heard.column(name), how) for name, how in ways if name]
     asked = [(column, column.labels() if how is None else how.around(column)) for column, how in columns]

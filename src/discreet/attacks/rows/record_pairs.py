@@ -165,7 +165,7 @@ def _with_missing(near: tuple[Whole, Whole], same: Relation, gone: tuple[Reals, 
 
 
 _AT_A_TIME = 1 << 21
-"""About so many comparisons are held at a time."""
+"""About how many comparisons are held at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -173,9 +173,9 @@ class Pairs:
     """Kinds and classes that are compared, each pair once.
 
     Args:
-        kind: of each pair, ascending.
+        kind: for each pair, ascending.
         of_class: of each pair.
-        score: of each pair, how much likelier what is seen is of one person than of two; a logarithm.
+        score: for each pair, how much likelier what is seen is of one person than of two; a logarithm.
     """
 
     kind: Whole
@@ -193,7 +193,7 @@ class Sides:
         of_person: person → kind.
         classes: classes of rows × columns, in lexicographic order.
         of_row: row → class.
-        rows: of each class, how many rows it has.
+        rows: for each class, how many rows it has.
         blocks: the columns that a kind and a class must be near in: all, or all but one.
     """
 

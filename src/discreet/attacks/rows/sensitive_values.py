@@ -12,7 +12,8 @@ from discreet.anonymity.columns import Mask, Reals, Value, Whole
 from discreet.anonymity.grouping import distinct
 from discreet.anonymity.records import Records
 from discreet.attacks.attack_result import Guess
-from discreet.attacks.people import Namer, People, first, named, one_of_each, refuse_rows, shown
+from discreet.attacks.naming import Namer, first, named, shown
+from discreet.attacks.people import People, one_of_each, refuse_rows
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.candidates import Tally
 from discreet.attacks.targets.compatible import plain
@@ -34,7 +35,7 @@ class Believed(Protocol):
 
     @property
     def priors(self) -> Reals:
-        """Of each label, its share among everybody."""
+        """For each label, its share among everybody."""
 
     @property
     def of_person(self) -> Whole:
@@ -52,8 +53,8 @@ class Truth:
     """The true sensitive values of people: one of each, or several of those who have several rows.
 
     Args:
-        owners: of each entry, the person; one without an entry has no value that is known.
-        values: of each entry, the place of the value in the labels of what is believed; −1 if it isn't there.
+        owners: for each entry, the person; one without an entry has no value that is known.
+        values: for each entry, the place of the value in the labels of what is believed; −1 if it isn't there.
         people: how many people there are.
 
     Examples:
@@ -142,7 +143,7 @@ def guesses(seen: Believed, names: Namer, right: Mask | None) -> tuple[Guess, ..
     Args:
         seen: what is seen of each kind of person.
         names: how people are called.
-        right: of each person, whether the guess is right.
+        right: for each person, whether the guess is right.
     """
     sure, best = seen.surety()[seen.of_person], seen.best()[seen.of_person]
     return tuple(
@@ -174,7 +175,7 @@ class Seen:
 
     Args:
         name: what was attacked.
-        tally: of each class, how many have which sensitive value.
+        tally: for each class, how many have which sensitive value.
         people: who is guessed, one row each.
         rows: of each person in the tally, the row in `people`.
         on: the columns by which they are known.

@@ -12,11 +12,13 @@ from discreet.anonymity.columns import Mask, Reals, Whole
 from discreet.anonymity.grouping import group
 from discreet.anonymity.records import Records, read
 from discreet.attacks.attack_result import AttackResult, Guess
-from discreet.attacks.people import Namer, first, named, refuse_rows
+from discreet.attacks.naming import Namer, first, named
+from discreet.attacks.people import refuse_rows
 from discreet.attacks.rows.nearness import numbers
-from discreet.attacks.targets.answering import Answering, Reply, where
+from discreet.attacks.targets.answering import Answering, Reply
 from discreet.attacks.targets.candidates import summed
 from discreet.attacks.targets.rows import Rows
+from discreet.attacks.targets.sql_conditions import where
 from discreet.errors import InvalidArgument, NotTried
 from discreet.noise import uniform
 
@@ -80,7 +82,7 @@ def small_groups(  # noqa: PLR0913 — the grouping, the value and the parameter
         n: dominance rule: how many of the largest values are added up.
         k: dominance rule: which percentage of the total they may not exceed; in (0, 100).
         p: p % rule: how near an estimate of a person's value may not come, in percent of it; above 0.
-        asked: against answers, how many groups are asked for, at the most: drawn at random.
+        asked: against answers, how many groups are asked for, at most: drawn at random.
 
     Raises:
         InvalidArgument: a value is negative or no number, a parameter is out of range, or answers and no people.
@@ -149,9 +151,9 @@ class _Totals:
     """A table's groups, and the values in them: one of each person in each group that they are in.
 
     Args:
-        rows: of each value, a row that it is from.
-        owners: of each value, whose it is.
-        of_group: of each value, the group.
+        rows: for each value, a row that it is from.
+        owners: for each value, whose it is.
+        of_group: for each value, the group.
         values: what the rows of one person in one group come to.
         counts: of each group.
         sums: of each group.
@@ -201,7 +203,7 @@ class _Totals:
         )
 
     def top(self, n: int) -> Reals:
-        """Of each group, the sum of the `n` largest values."""
+        """For each group, the sum of the `n` largest values."""
         order = np.lexsort((-self.values, self.of_group))
         begins = np.concatenate(([0], np.cumsum(self.counts))).astype(np.int64)
         rank = np.arange(len(order)) - begins[self.of_group[order]]
@@ -209,7 +211,7 @@ class _Totals:
         return summed(self.of_group[kept], self.values[kept], len(self.counts))
 
     def learned(self, told: _Told) -> Reals:
-        """Of each person, what somebody makes of the totals that were told; NaN if nothing."""
+        """For each person, what an attacker makes of the totals that were told; NaN if nothing."""
         counts, sums = told.counts[self.of_group], told.sums[self.of_group]
         learned = np.full(len(self.values), np.nan)
         counts = np.where(np.isfinite(counts), np.rint(counts), 0)
@@ -223,12 +225,12 @@ class _Totals:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Told:
-    """Counts and sums of groups, as somebody learns them; NaN where nothing was told.
+    """Counts and sums of groups, as an attacker learns them; NaN where nothing was told.
 
     Args:
         counts: of each group.
         sums: of each group.
-        sure: of each group, the chance that the count is right and the sum near enough.
+        sure: for each group, the chance that the count is right and the sum near enough.
     """
 
     counts: Reals

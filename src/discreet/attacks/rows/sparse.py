@@ -1,4 +1,4 @@
-"""Sparse data: a few things that somebody did, known roughly, single them out among those who did many."""
+"""Sparse data: a few things that a person did, known roughly, single them out among those who did many."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.anonymity.grouping import distinct
 from discreet.attacks.attack_result import AttackResult, Guess
-from discreet.attacks.people import first, shown
+from discreet.attacks.naming import first, shown
 from discreet.attacks.rows.nearness import numbers
 from discreet.attacks.rows.record_pairs import equal, keys_of
 from discreet.attacks.targets.candidates import Relation, expand, summed
@@ -29,7 +29,7 @@ _SCORES = 1 << 22  # scores, target × person, that are held at a time
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SparseResult(AttackResult):
-    """Who was found by what they did.
+    """How many people were found by what they did.
 
     `success` is the share of targets who are named, and right; None without an answer key.
 
@@ -52,7 +52,7 @@ class SparseResult(AttackResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """What the columns of a long table are called: one row per person and thing.
+    """The columns of a long table, which has one row per person and thing.
 
     Args:
         person: who; in what is known, the target.
@@ -157,8 +157,8 @@ class _Board:
         parts: how values and dates are compared.
         rarity: of each known item, what having it weighs.
         share: of each released item, how likely a row with it is about any one of the items that it covers.
-        mine: of each target, a key that equals the key of the person of the same name.
-        theirs: of each person, that key.
+        mine: for each target, a key that equals the key of the person of the same name.
+        theirs: for each person, that key.
         labels: how targets, and how people, are called.
     """
 
@@ -290,7 +290,7 @@ def guessed_log(released: Records) -> Log:
 
 
 def _stand_out(scores: Reals) -> tuple[Reals, Reals, Reals, Reals]:
-    """Of each row of scores: place of the best, its lead over the second, their spread, and belief in the best.
+    """For each row of scores: place of the best, its lead over the second, their spread, and belief in the best.
 
     Belief is e^(score/σ) over its sum, as the paper's entropic output has it.
     """

@@ -5,14 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
-from decimal import Decimal
 from fractions import Fraction
 from itertools import repeat
-from math import erf, hypot, isfinite, sqrt
-from typing import TypeAlias
+from math import erf, hypot, sqrt
 
-from discreet.errors import InvalidArgument
+from discreet.attacks.targets.sql_conditions import Conditions, question, quoted, where
 from discreet.privacy import KeyValue
 
 
@@ -54,7 +51,7 @@ class Histogram(Replied):
     """What came back for a question that asks for the number of people in each group.
 
     Args:
-        counts: of each group, by its key; empty if it was refused.
+        counts: for each group, by its key; empty if it was refused.
     """
 
     counts: Mapping[tuple[KeyValue, ...], float] = field(default_factory=dict)
@@ -62,7 +59,7 @@ class Histogram(Replied):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bill:
-    """What an attacker's questions came to.
+    """The bill for an attacker's questions.
 
     Args:
         asked: how many questions.
@@ -117,16 +114,16 @@ class Answering(ABC):
     @property
     @abstractmethod
     def against(self) -> str:
-        """What it is, in the words of a result."""
+        """The target, in the words of a result."""
 
     @property
     def counting(self) -> str:
-        """What counts people, in SQL: units, or rows if each is a unit of its own."""
+        """The SQL that counts people: units, or rows if each is a unit of its own."""
         return "COUNT(*)" if self.unit is None else f"COUNT(DISTINCT {quoted(self.unit)})"
 
     @property
     def overlaps(self) -> bool:
-        """Whether somebody may be in several groups of one answer, so that groups don't add up to everybody."""
+        """Whether one person may be in several groups of an answer, so that groups don't add up to everybody."""
         return self.unit is not None
 
     @abstractmethod
@@ -177,7 +174,7 @@ class Answering(ABC):
 
     @property
     def bill(self) -> Bill:
-        """What all questions so far came to."""
+        """The bill for all questions so far."""
         return Bill.of(self.replies)
 
 
@@ -221,119 +218,3 @@ def sureness(deviation: float | None) -> float:
 def is_right(found: float | None, truth: float | None) -> bool | None:
     """Whether a number is the true one, to the nearest whole; None where either is unknown."""
     return None if found is None or truth is None else abs(found - truth) < HALF
-
-
-# ── Questions, and conditions on rows, as SQL ─────────────────────────────────────────────────────────────────────────
-
-Conditions: TypeAlias = Mapping[str, object]
-"""Column → the value that a row must have, or a list, set or range of values; all must agree."""
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """Values from one to another, both included.
-
-    Args:
-        low: the smallest.
-        high: the largest.
-
-    Examples:
-        >>> print(where({"age": Between(39, 41)}))
-        "age" BETWEEN 39 AND 41
-    """
-
-    low: object
-    high: object
-
-
-def where(conditions: Conditions) -> str:
-    """Conditions as SQL; the empty ones hold of every row.
-
-    Args:
-        conditions: values are texts, numbers, booleans, dates, `Between` two of them, and None for a missing value.
-
-    Raises:
-        InvalidArgument: a value that SQL can't write, or an empty list of them.
-
-    Examples:
-        >>> print(where({"sex": "Female", "age": range(40, 42)}))
-        "sex" = 'Female' AND "age" IN (40, 41)
-        >>> print(where({"age": [39, None]}))
-        ("age" IN (39) OR "age" IS NULL)
-    """
-    return " AND ".join(_condition(quoted(column), value) for column, value in conditions.items()) or "TRUE"
-
-
-def question(measure: str, condition: str, table: str) -> str:
-    """One aggregate of the rows that meet a condition.
-
-    Args:
-        measure: an aggregate in SQL, such as `COUNT(*)`.
-        condition: in SQL.
-        table: its name.
-
-    Examples:
-        >>> print(question("COUNT(*)", "age >= 40", "census"))
-        SELECT COUNT(*) AS value FROM "census" WHERE age >= 40
-    """
-    return f"SELECT {measure} AS value FROM {quoted(table)} WHERE {condition}"  # noqa: S608 — attackers word their questions freely, and what they are asked through decides
-
-
-def which(column: str, values: Sequence[object]) -> str:
-    """The place of a column's value among some values, as an expression: nobody needs to have said which there are.
-
-    Args:
-        column: its name.
-        values: one or more; others get the place behind them.
-
-    Examples:
-        >>> print(which("ill", ["flu", None]))
-        CASE WHEN "ill" = 'flu' THEN 0 WHEN "ill" IS NULL THEN 1 ELSE 2 END
-    """
-    cases = " ".join(f"WHEN {_condition(quoted(column), value)} THEN {place}" for place, value in enumerate(values))
-    return f"CASE {cases} ELSE {len(values)} END"
-
-
-def _condition(column: str, value: object) -> str:
-    """One column's condition."""
-    if value is None:
-        return f"{column} IS NULL"
-    if isinstance(value, Between):
-        return f"{column} BETWEEN {_literal(value.low)} AND {_literal(value.high)}"
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        values = list(value)
-        listed = ", ".join(_literal(each) for each in values if each is not None)
-        if not values:
-            raise InvalidArgument(f"the condition on {column} lists no value")
-        known = f"{column} IN ({listed})" if listed else ""
-        missing = f"{column} IS NULL" if None in values else ""
-        return f"({known} OR {missing})" if known and missing else known or missing
-    return f"{column} = {_literal(value)}"
-
-
-def quoted(name: str) -> str:
-    """A name of a column or table as SQL writes it, whatever it holds.
-
-    Examples:
-        >>> print(quoted('the "zip" code'))
-        "the ""zip"" code"
-    """
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _literal(value: object) -> str:
-    """A value as SQL writes it."""
-    match value:
-        case bool():
-            return "TRUE" if value else "FALSE"
-        case str():
-            return "'" + value.replace("'", "''") + "'"
-        case datetime():
-            return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
-        case date():
-            return f"DATE '{value.isoformat()}'"
-        case int() | Decimal():
-            return str(value)
-        case float() if isfinite(value):
-            return repr(value)
-    raise InvalidArgument(f"a condition can't be on a {type(value).__name__}", hint="texts, numbers, dates and flags")

@@ -21,7 +21,7 @@ from discreet.anonymity.columns import Codes, Mask, Reals, Value, Whole
 from discreet.anonymity.grouping import distinct
 
 _PAIRS = 1 << 22
-"""So many pairs are looked at together; more are looked at in parts."""
+"""How many pairs are looked at together; more are looked at in parts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -105,7 +105,7 @@ def join(left: Codes, right: Codes, relations: Sequence[Relation]) -> Joined:
     Args:
         left: classes × columns, in lexicographic order.
         right: classes × columns, in lexicographic order.
-        relations: of each column, which right codes a left code goes with.
+        relations: for each column, which right codes a left code goes with.
 
     Examples:
         >>> same = Relation.of([[0], [1]], 2)
@@ -225,7 +225,7 @@ def parts(sums: Whole) -> Iterator[tuple[int, int]]:
 
 
 def summed(places: Whole, weights: Whole | Reals | Mask, size: int) -> Reals:
-    """The weights that fall to each of so many places.
+    """The weights that fall to each of a number of places.
 
     Examples:
         >>> summed(np.array([0, 2, 2]), np.array([1.0, 2.0, 3.0]), 3).tolist()
@@ -245,10 +245,10 @@ class Tally:
         labels: its values.
         of_person: person → kind.
         starts: kinds + 1; the entries of kind i are those from starts[i] to starts[i + 1].
-        values: of each entry, a place in `labels`.
-        counts: of each entry, how many candidates have the value; above 0.
-        priors: of each label, its share among everybody; what is known without the rest.
-        among: of each kind, how many candidates it has, where one may have several values, as a person with several
+        values: for each entry, a place in `labels`.
+        counts: for each entry, how many candidates have the value; above 0.
+        priors: for each label, its share among everybody; what is known without the rest.
+        among: for each kind, how many candidates it has, where one may have several values, as a person with several
             rows may; None if each has one, so that entries add up to them.
         noisy: whether counts were estimated from answers with noise, so that no value is certain.
 
@@ -305,7 +305,7 @@ class Tally:
         return bool((summed(self.kind_of_entry(), self.counts, self.kinds) > self.totals()).any())
 
     def shares(self) -> Reals:
-        """Of each entry, its share among the candidates of its kind: what the attacker believes of the value."""
+        """For each entry, its share among the candidates of its kind: what the attacker believes of the value."""
         return np.asarray(self.counts / self.totals()[self.kind_of_entry()])
 
     def best(self) -> Whole:
@@ -336,7 +336,7 @@ class Tally:
         """The same of other people, each of one of the kinds there are.
 
         Args:
-            kinds: of each person, the kind.
+            kinds: for each person, the kind.
         """
         return replace(self, of_person=kinds)
 

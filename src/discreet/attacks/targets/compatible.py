@@ -115,7 +115,7 @@ def relate(  # noqa: PLR0913 — two columns, and what is said of their cells an
 
 
 def stands_for(released: Coded, cells: CellsLike) -> list[Codes]:
-    """Of each released value, the codes of the original values that its cell stands for."""
+    """For each released value, the codes of the original values that its cell stands for."""
     place = {label: cell for cell, label in enumerate(cells.labels)}
     return [cells.covered(place[str(label)]) for label in released.labels()]
 
@@ -262,7 +262,7 @@ class _Labels:
             self.bare.add(label)
 
     def fitting(self, values: Sequence[Value]) -> list[list[int]]:
-        """Of each value, the codes of the labels that it fits; of a missing one, none."""
+        """For each value, the codes of the labels that it fits; of a missing one, none."""
         found = [list(self._by_text(value)) for value in values]
         self._span(values, found)
         numbers = [number(value) for value in values] if len(self._places) else []

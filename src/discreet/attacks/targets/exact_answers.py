@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from discreet.anonymity.columns import Coded, Codes, Whole
 from discreet.anonymity.grouping import distinct
 from discreet.anonymity.records import Records, read
-from discreet.attacks.people import with_unit
-from discreet.attacks.targets.answering import Answering, Reply, question
+from discreet.attacks.targets.answering import Answering, Reply
 from discreet.attacks.targets.compatible import CellsLike, stands_for
 from discreet.attacks.targets.rows import Rows
+from discreet.attacks.targets.sql_conditions import question
+from discreet.attacks.unit_column import with_unit
 from discreet.errors import InvalidArgument
 from discreet.noise import uniform
 
@@ -224,7 +225,7 @@ def _drawn(rows: Rows) -> Records:
 
 
 def _values(released: Coded, cells: CellsLike, owners: Codes | None) -> Codes:
-    """Of each row, a value that its cell stands for; the same in all rows of one owner that have the cell."""
+    """For each row, a value that its cell stands for; the same in all rows of one owner that have the cell."""
     covered = stands_for(released, cells)
     sizes = np.array([len(each) for each in covered], dtype=np.int64)
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64)

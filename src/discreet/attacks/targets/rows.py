@@ -44,7 +44,7 @@ class Generalised(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Candidates:
-    """Of each known person, the released rows that may be theirs.
+    """For each known person, the released rows that may be theirs.
 
     People who are known alike form a kind, released rows that look alike a class; only kinds and classes are stored.
     Candidates are counted as units: rows of one unit are one candidate. Where no unit is named, each row is one.
@@ -53,7 +53,7 @@ class Candidates:
         of_person: person → kind.
         pairs: kind → the classes that go with it.
         of_row: released row → class.
-        sizes: of each class, how many units have a row in it.
+        sizes: for each class, how many units have a row in it.
         whose: whose each released row is; None if every row is a unit of its own.
     """
 
@@ -77,7 +77,7 @@ class Candidates:
         return len(self.pairs.starts) - 1
 
     def by_kind(self) -> Whole:
-        """Of each kind, how many units may be theirs; one that is in several of their classes is counted once."""
+        """For each kind, how many units may be theirs; one that is in several of their classes is counted once."""
         if self.whose is not None:
             classes, units = _held(self.of_row, len(self.sizes), self.whose)
             begins, number = np.searchsorted(classes, np.arange(len(self.sizes) + 1)), self.whose.number
@@ -89,7 +89,7 @@ class Candidates:
         return np.asarray(sums[self.pairs.starts[1:]] - sums[self.pairs.starts[:-1]])
 
     def numbers(self) -> Whole:
-        """Of each person, how many units may be theirs."""
+        """For each person, how many units may be theirs."""
         return self.by_kind()[self.of_person]
 
     def of(self, person: int) -> Whole:
@@ -111,7 +111,7 @@ class Candidates:
         return np.isin(asked, keys)
 
     def only(self) -> Whole:
-        """Of each person whom one unit alone may be, a row of that unit; else −1."""
+        """For each person whom one unit alone may be, a row of that unit; else −1."""
         row_of = np.full(len(self.sizes), -1, dtype=np.int64)
         row_of[self.of_row[::-1]] = np.arange(len(self.of_row))[::-1]
         found = np.full(self.kinds, -1, dtype=np.int64)
@@ -266,7 +266,7 @@ class Rows:
 
 
 def shares_of(records: Records, name: str) -> Reals:
-    """Of each value of a column, which share of the units have it.
+    """For each value of a column, which share of the units have it.
 
     Examples:
         >>> from discreet.anonymity import read

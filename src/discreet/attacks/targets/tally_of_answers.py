@@ -1,6 +1,6 @@
 """Tallies of answers: sensitive values are learnt by counts, kind of people by kind of people.
 
-An attacker who takes noise at its word does worse than somebody who asks nothing and always guesses the commonest
+An attacker who takes noise at its word does worse than one who asks nothing and always guesses the commonest
 value. So an attacker weighs an answer against what they knew before: that of m people of one kind, about a share p_v
 each has value v, and that kinds may differ widely from each other and from everybody.
 
@@ -40,7 +40,7 @@ _FAR = 30
 _LEAST = 1e-12
 """A deviation below this is none."""
 _FAINT = 1e-300
-"""What would vanish weighs this."""
+"""The weight of what would vanish."""
 _STEPS = 50
 """Of finding out how large kinds are; what is left to gain by more is small beside what isn't known at all."""
 
@@ -51,7 +51,7 @@ def believed(answers: Reals, deviation: float, common: Reals, people: float) -> 
     Args:
         answers: how many have each value, with discrete Laplace noise: kinds × values.
         deviation: the standard deviation of that; 0 if they are exact.
-        common: of each value, which share of everybody has it; above 0.
+        common: for each value, which share of everybody has it; above 0.
         people: how many there are in all; 1 or more.
 
     Examples:
@@ -75,7 +75,7 @@ def believed(answers: Reals, deviation: float, common: Reals, people: float) -> 
 
 
 def _how_large(evidence: Reals) -> Reals:
-    """Of each kind, how likely it is of each size: kinds × sizes.
+    """For each kind, how likely it is of each size: kinds × sizes.
 
     Args:
         evidence: the logarithm of how likely the answers about a kind are, if it is of a size.
@@ -108,7 +108,7 @@ def _fitted(evidence: Reals, chosen: Sequence[int]) -> tuple[float, Reals]:
 
 
 def _given(answer: float, rarer: float, share: float, sizes: Reals) -> tuple[Reals, Reals]:
-    """Of each size that a kind may have: the logarithm of how likely the answer is, and the expected count.
+    """For each size that a kind may have: the logarithm of how likely the answer is, and the expected count.
 
     Args:
         answer: about one value.
@@ -209,7 +209,7 @@ def see(  # noqa: PLR0913 — who is asked, about whom, by what and for what, ea
 
 
 def _common(everybody: Histogram, values: int, people: float | None) -> tuple[float, Reals]:
-    """How many people there seem to be, and which share of them has each value: half a person's at the least.
+    """How many people there seem to be, and which share of them has each value: half a person's at least.
 
     Args:
         everybody: how many have each value.

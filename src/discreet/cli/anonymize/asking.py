@@ -70,7 +70,9 @@ def _ask_roles(roles: Roles) -> Roles:
         ("Which else can nobody be known by? They stay as they are", roles.kept),
     ):
         default = [name for name in seeming if name in left]
-        chosen.append(_ask(question, _written(default), partial(_names, possible=tuple(left))))
+        chosen.append(
+            _ask(question, columns.written(default) if default else _NONE, partial(_names, possible=tuple(left)))
+        )
         left = [name for name in left if name not in chosen[-1]]
     say(printable(f"The others may be known, and become coarser: {', '.join(left) or 'none'}.\n"), 2)
     identifying, sensitive, kept = chosen
@@ -121,11 +123,6 @@ def _ask(question: str, default: str, read: Callable[[str], T]) -> T:
 
     answer: T = typer.prompt(printable(question), default=printable(default), value_proc=proved)
     return answer
-
-
-def _written(names: Sequence[str]) -> str:
-    """Names as they are typed."""
-    return columns.written(names) if names else _NONE
 
 
 def _names(text: str, possible: Sequence[str]) -> tuple[str, ...]:

@@ -171,7 +171,7 @@ class Choices:
         loss: what is made as small as can be, by name.
         algorithm: by name, as the library has it.
         local_recoding: whether rows that would be left out are recoded by themselves.
-        nodes: how many generalisations are tried at the most; None for all that it takes.
+        nodes: how many generalisations are tried at most; None for all that it takes.
         hierarchies: files, by column.
     """
 

@@ -18,10 +18,11 @@ from discreet.results import no_formula
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from discreet.anonymity.classes import Frequencies
+    from discreet.anonymity.frequencies import Frequencies
     from discreet.anonymity.records import Records
     from discreet.anonymity.reduce.anonymized import Anonymized
-    from discreet.anonymity.risk.disclosure import Exposure, Reidentification
+    from discreet.anonymity.risk.exposure import Exposure
+    from discreet.anonymity.risk.reidentification import Reidentification
     from discreet.anonymity.words import Noun
 
 _NUMBER = re.compile(r"[ ]*[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?%?[ ]*", re.ASCII)
@@ -242,8 +243,9 @@ class _Sides:
     @classmethod
     def of(cls, table: Records, release: Anonymized, known: Sequence[str], sensitive: Sequence[str]) -> _Sides:
         """Count them."""
-        from discreet.anonymity.classes import frequencies_of
-        from discreet.anonymity.risk.disclosure import exposure_of, reidentification_of
+        from discreet.anonymity.frequencies import frequencies_of
+        from discreet.anonymity.risk.exposure import exposure_of
+        from discreet.anonymity.risk.reidentification import reidentification_of
 
         names: Sequence[str | None] = sensitive or (None,)
 

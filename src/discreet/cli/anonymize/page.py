@@ -16,7 +16,7 @@ def page(outcome: Outcome, name: str) -> str:
         outcome: with all figures.
         name: what the original is called.
     """
-    from discreet.anonymity.words import rows_counted, say_whose
+    from discreet.anonymity.repeated import rows_counted, say_whose
 
     release = outcome.release
     promised = ", ".join(str(model) for model in release.models) + of_rows(outcome)

@@ -24,7 +24,7 @@ _LABEL, _FIGURE = 12, 9
 def show(outcome: Outcome, output: Path | None, report: Path | None) -> None:
     """Print what was chosen, what that cost, what proves it, and what attackers can still do."""
     if outcome.release.repeated:
-        from discreet.anonymity.words import rows_counted, say_whose
+        from discreet.anonymity.repeated import rows_counted, say_whose
 
         say(printable(rows_counted(outcome.release.repeated)), 0)
         say(printable(say_whose(outcome.release.repeated)), 0)

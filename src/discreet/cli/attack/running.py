@@ -48,7 +48,7 @@ class Known:
         sensitive: the column that is sought; None for the same.
         value: the column of numbers; None if none was named.
         guessed: the options in whose place columns were guessed.
-        unit: the columns that say whose a row is; none of them where each row is somebody else's; None if nothing is
+        unit: the columns that say whose a row is; none of them where each row is another person's; None if nothing is
             said.
         unread: what of the table's file isn't read, in sentences.
     """
@@ -216,8 +216,8 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
     """
     from discreet.anonymity.attributes import repeated
     from discreet.anonymity.records import read
-    from discreet.attacks.people import copied
     from discreet.attacks.rows.linkage import linkage
+    from discreet.attacks.unit_column import copied
 
     if name != "linkage" or source is None or auxiliary is None or not on:
         raise InvalidArgument(

@@ -48,7 +48,8 @@ def page(report: RiskReport, name: str) -> str:
 
 def _key(report: RiskReport) -> str:
     """The finding, in two sentences."""
-    from discreet.anonymity.words import Noun, listed, rows_counted
+    from discreet.anonymity.repeated import rows_counted
+    from discreet.anonymity.words import Noun, listed
 
     if not report.rows:
         return '<p class="key">The table has no rows.</p>'
