@@ -129,9 +129,25 @@ def test_a_command_loads_no_other() -> None:
     """Each is loaded when it is used, and its options are read then: that of twelve takes as long as all of Typer."""
     program = (
         "import sys; from discreet.cli import app; from typer.main import get_command\n"
-        "get_command(app).commands['budget']\n"
+        "commands = get_command(app).commands\n"
+        "for name in list(commands):\n"
+        "    before = set(sys.modules)\n"
+        "    commands[name]\n"
+        "    print(name, *(each for each in set(sys.modules) - before if each.startswith('discreet.cli.')))"
+    )
+    run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    found = [line.split() for line in run.stdout.splitlines()]
+    assert {name for name, *_ in found} >= set(COMMANDS)
+    for name, *modules in found:
+        assert {module.split(".")[2] for module in modules} - {"common", "show"} == {name}
+
+
+def test_what_is_drawn_knows_no_command() -> None:
+    """A shell can use it as well."""
+    program = (
+        "import pkgutil, sys; from importlib import import_module; from discreet.cli import show\n"
+        "for each in pkgutil.iter_modules(show.__path__): import_module(f'discreet.cli.show.{each.name}')\n"
         "print(*(name for name in sys.modules if name.startswith('discreet.cli.')))"
     )
     run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    loaded = {name.split(".")[2] for name in run.stdout.split()}
-    assert loaded == {"app", "budget", "common", "show"}
+    assert {name.split(".")[2] for name in run.stdout.split()} == {"app", "common", "show"}  # the room loads its app
