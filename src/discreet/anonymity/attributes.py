@@ -37,7 +37,7 @@ class AttributeKind(StrEnum):
     QUASI_IDENTIFYING = "quasi-identifying"
     """May be known from elsewhere, and with others of its kind may single a person out. It is what gets generalised."""
     SENSITIVE = "sensitive"
-    """What others must not learn about a person; they are taken not to know it yet."""
+    """Others must not learn it about a person, and are taken not to know it yet."""
     INSENSITIVE = "insensitive"
     """Neither known from elsewhere nor of interest. It stays as it is, so say so only when sure."""
 
@@ -57,7 +57,7 @@ _KEY = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeGuess:
-    """What a column seems to be.
+    """The kind that a column seems to be.
 
     Args:
         column: its name.
@@ -134,7 +134,7 @@ def guess_attributes(table: object) -> tuple[AttributeGuess, ...]:
     `discreet.tables.content`. That none was seen proves nothing, since of many values only some are looked at. It errs
     on the side of caution: what isn't clear is quasi-identifying, unless it is a measure, which hardly anybody knows
     of others to the digit; texts and whole numbers that differ in most rows are identifying; and only a column with one
-    value is called insensitive. Whether it is right only somebody who knows the data can say; `confirm` is for that.
+    value is called insensitive. Only a person who knows the data can say whether that is right; `confirm` is for that.
 
     Args:
         table: whatever `read` reads.
@@ -253,7 +253,7 @@ def _merely_mentions(column: Coded) -> bool:
 
 
 def _guess(column: Coded, *, is_number: bool) -> AttributeGuess:
-    """The guess for one column; `is_number`: it looks like the number of somebody with several rows."""
+    """The guess for one column; `is_number`: it looks like the number of people who have several rows."""
     counts = column.counts()
     held = column.size - column.has_missing
     content = content_of(present(column), counts[:held])
@@ -269,7 +269,7 @@ def _guess(column: Coded, *, is_number: bool) -> AttributeGuess:
 
 
 def told_by_content(column: str, content: ColumnContent) -> tuple[Content, ...]:
-    """What leads to a person in a column: cities are named after people, so there names prove nothing.
+    """What in a column leads to people. Cities are named after people, so in places names prove nothing.
 
     Examples:
         >>> names = ColumnContent(found=(Content(what=NAMES, share=1, identifies=True),))
@@ -322,7 +322,7 @@ _CODES = 0.5
 
 
 def stored_kind(values: pa.Array) -> Kind:
-    """What a column's values, without a missing one, are: as they are stored, or as they read.
+    """The kind of a column's values, without a missing one: as they are stored, or as they read.
 
     Whole numbers stay whole where a missing value made floats of them; texts such as 9/7/1967 are dates, and so are
     numbers such as 19670907.
@@ -381,7 +381,7 @@ _KNOWN = (
     "educ degree marital_status married relationship household children veteran "
     "date day month year admission discharge admitted discharged height weight hair eye_colour eye_color"
 )
-"""What neighbours, colleagues, registers or social media know of a person."""
+"""Words for what neighbours, colleagues, registers or social media know of a person."""
 
 A_NAME = "a name"
 """Why a name identifies, as `identifies` says it: two people may have the same."""
@@ -425,7 +425,7 @@ def _sensitive_words() -> frozenset[str]:
 
 
 def _singulars(word: str) -> set[str]:
-    """What a word may be the English plural of.
+    """The words that a word may be the English plural of.
 
     Examples:
         >>> sorted(_singulars("allergies"))

@@ -26,7 +26,7 @@ from discreet.anonymity.columns import Coded, Codes, Stored, Whole
 Keys: TypeAlias = NDArray[np.signedinteger[Any]]
 """Packed numbers, in 32 or 64 bits."""
 Packable: TypeAlias = Keys | Stored
-"""What can be packed: codes or ranks, for all rows or for those that are asked for."""
+"""Codes or ranks to pack, for all rows or for those that are asked for."""
 
 _MOST = 1 << 62
 """Keys stay below this, so that neither a product nor a sum leaves 63 bits."""
@@ -198,7 +198,7 @@ class Grouping:
         return self._tally
 
     def _added(self) -> _Tally:
-        """What the chunks count, added up."""
+        """The counts of all chunks, added up."""
         if self._rows <= _CHUNK:
             return self._chunk(slice(None))
         chunks = _THREADS * ceil(self._rows / (_THREADS * _CHUNK))

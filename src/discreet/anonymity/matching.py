@@ -46,7 +46,7 @@ def places_of(column: Coded, other: Coded) -> Codes:
 
 
 def _kind(column: Coded) -> str:
-    """What a column holds, in a word or two; nothing if it has only missing values."""
+    """The kind of a column's values, in a word or two; empty if all are missing."""
     import pyarrow as pa
 
     if column.size == column.has_missing:

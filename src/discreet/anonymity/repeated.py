@@ -74,7 +74,7 @@ def rows_counted(repeated: Sequence[Repeated], so: str = "there is no verdict") 
 
 
 def say_whose(repeated: Sequence[Repeated]) -> str:
-    """What to say so that there is one: all columns that may say whose a row is, the finest first; names never do.
+    """How to get a verdict: all columns that may say whose a row is, the finest first; people's names never do.
 
     Examples:
         >>> say_whose([Repeated(column="id", values=2, rows=3)]).partition(",")[0]

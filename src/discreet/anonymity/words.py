@@ -26,7 +26,7 @@ def percent(share: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """What is counted, in words.
+    """The noun for what is counted.
 
     Args:
         one: a single one.
@@ -61,7 +61,7 @@ def hide(count: int) -> str:
 
 
 def taken_as(missing: Missing) -> str:
-    """What missing values were taken for.
+    """What missing values were taken as.
 
     Examples:
         >>> taken_as(Missing.OWN_VALUE)

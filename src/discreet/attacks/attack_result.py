@@ -1,4 +1,4 @@
-"""What an attack found: who, how sure, and how much better than without what was released; and results side by side."""
+"""Results of attacks: who was found, how sure, and how much better than without the release; and results compared."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def baseline_shown(result: AttackResult) -> str:
 
 
 def _lacking(result: AttackResult) -> str:
-    """What stands in the place of a figure that isn't there."""
+    """The text in the place of a figure that isn't there."""
     return "unknown" if result.not_tried is None else NOT_TRIED
 
 

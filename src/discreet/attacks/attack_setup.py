@@ -58,7 +58,7 @@ AGAINST: Mapping[str, str] = MappingProxyType(
         RESTRICTED: "exact answers, but none about few rows",
     }
 )
-"""What attacks are run against, by name."""
+"""The targets of attacks, by name."""
 
 _CENSUS_PEOPLE = 10_000
 

@@ -82,7 +82,7 @@ class NamedAttack:
         return replace(found, unit=() if units is None else units.names, repeated=() if self.of_log else setup.repeated)
 
     def possible(self, against: str) -> str:
-        """What it is run against: this.
+        """This target, if the attack can be run against it.
 
         Raises:
             InvalidArgument: it can't be.

@@ -240,7 +240,7 @@ def _numbered(people: Records) -> Records:
 
 
 def _total(setup: Setup, rows: Records) -> float | None:
-    """What the totals' column adds up to in these rows; None if it has no number there."""
+    """The sum of the totals' column in these rows; None if it has no number there."""
     column = rows.column(str(setup.terms.value))
     worth = numbers(column)[column.codes]
     known = worth[np.isfinite(worth)]

@@ -148,14 +148,14 @@ _TRIALS_ON_ANSWERS = 20  # each asks dozens of questions of an account of its ow
 
 
 def _target(setup: Setup, against: str) -> tuple[Rows | Answers, Records | None]:
-    """What is attacked, and who is asked for where that needs to be said."""
+    """The target, and whose values are asked for, where that needs to be said."""
     if against == "answers":
         return setup.answers(), setup.sample()
     return setup.rows(against), setup.sample() if setup.compared else None
 
 
 def _labels(setup: Setup) -> Sequence[Value]:
-    """The values that somebody may have: all, for nobody knows which few of them a sample has."""
+    """The values that a person may have: all, for nobody knows which few of them a sample has."""
     return setup.records.column(setup.terms.sensitive).labels()
 
 
@@ -260,7 +260,7 @@ def run_sparse(setup: Setup, against: str) -> AttackResult:
 
 
 def _done(setup: Setup) -> tuple[Records, Records, Log]:
-    """What people did, what of it is known, and what its columns are.
+    """A table of what people did, what of it is known, and what its columns are.
 
     Raises:
         InvalidArgument: the table isn't one of what people did.
@@ -279,7 +279,7 @@ def _done(setup: Setup) -> tuple[Records, Records, Log]:
 
 
 def _log(setup: Setup) -> Log:
-    """What the columns of a table of what people did are.
+    """The roles of columns in a table of what people did.
 
     Raises:
         InvalidArgument: it isn't said who and what, or people did too little to be known by it.

@@ -108,7 +108,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What a bound will have to stand up to.
+    """The conditions that a bound must hold under.
 
     Args:
         draws: how many outputs of each neighbour the event will be tested on.

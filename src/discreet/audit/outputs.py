@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Output: TypeAlias = Any
-"""What a mechanism gave: numbers, texts, truth values, None, or lists and tuples of these."""
+"""An output of a mechanism: numbers, texts, truth values, None, or lists and tuples of these."""
 
 MOST_PARTS = 64
 """How many parts of an output are looked at one by one."""

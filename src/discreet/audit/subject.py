@@ -71,7 +71,7 @@ def _releasing(release: Callable[[Sequence[int]], Sequence[int]]) -> Draw:
 
 
 def _telling(tell_all: Callable[[Any], Any]) -> Draw:
-    """What is told of one value, as if as many users held it."""
+    """The report on one value, as if as many users held it."""
 
     def draw(data: Data, count: int) -> Any:  # noqa: ANN401 — an array
         return tell_all(np.full(count, data))

@@ -1,4 +1,4 @@
-"""What generalising a table and leaving rows out costs."""
+"""Losses: what it costs to generalise a table and to leave rows out."""
 
 from discreet.anonymity.loss.cell_losses import NCP, Entropy, GeometricLossMetric, LossMetric, Precision
 from discreet.anonymity.loss.class_losses import ClassSize, Discernibility

@@ -241,7 +241,7 @@ class GeometricMeter:
         return fsum(log1p(self._lost(levels[level])) for levels, level in told)
 
     def added(self, node: Generalised, unmet: Mask) -> Score:
-        """What leaving these classes out adds, column by column."""
+        """How much it adds to leave these classes out, column by column."""
         rows, found = node.rows[unmet], []
         for place, (column, level) in enumerate(zip(self.cells.left, node.levels, strict=True)):
             parts, said = column[level], self.cells.totals[place][level]

@@ -1,4 +1,4 @@
-"""What a loss is, and what a search asks of one.
+"""Losses: what one is, and what a search asks of it.
 
 A loss belongs to a release. Within full-domain generalisation it has two parts: `whole`, what would be lost if no row
 were left out, and `added`, what leaving rows out adds. The parts have laws that a search lives on:
@@ -83,11 +83,11 @@ class Meter(Protocol):
         ...
 
     def whole(self, node: Generalised) -> Score:
-        """What the node loses if no row is left out."""
+        """How much the node loses if no row is left out."""
         ...
 
     def added(self, node: Generalised, unmet: Mask) -> Score:
-        """What leaving these classes out adds; at least 0."""
+        """How much it adds to leave these classes out; at least 0."""
         ...
 
     def shown(self, score: Score) -> float | Fraction:
@@ -196,7 +196,7 @@ class ColumnMeter:
         return np.asarray(float(self.full) - said, dtype=np.float64)
 
     def floor(self, levels: Levels) -> Score:
-        """What a node loses if no row is left out."""
+        """How much a node loses if no row is left out."""
         said = [column[level] for column, level in zip(self.totals, levels, strict=True)]
         return self.full - sum(said) if self.scale else fsum([self.full, *(-score for score in said)])
 

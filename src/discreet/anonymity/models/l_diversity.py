@@ -331,7 +331,7 @@ class RecursiveDiversity(WithinClass):
         return below(first, rest, self._c)
 
     def reached(self, frequencies: Frequencies) -> float:
-        """What c must be above for the whole table; 0 of no classes.
+        """The number that c must be above for the whole table; 0 of no classes.
 
         Raises:
             InvalidArgument: the frequencies are about another attribute.

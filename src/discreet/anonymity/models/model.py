@@ -1,4 +1,4 @@
-"""What every model of anonymity is: a measure of equivalence classes and a criterion on it, in one."""
+"""Models of anonymity: each is a measure of equivalence classes and a criterion on it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Model(Protocol):
         ...
 
     def measure(self, frequencies: Frequencies) -> Reals:
-        """What each class reaches, as floats: for people and reports. `met` doesn't rely on it where it rounds.
+        """The figure that each class reaches, for people and reports. `met` doesn't rely on it where it rounds.
 
         Raises:
             InvalidArgument: the frequencies lack what the model is about.
@@ -67,7 +67,7 @@ class Model(Protocol):
         ...
 
     def reached(self, frequencies: Frequencies) -> float:
-        """What the worst class reaches; of no classes at all, the best there is.
+        """The figure that the worst class reaches; of no classes at all, the best there is.
 
         Raises:
             InvalidArgument: the frequencies lack what the model is about.

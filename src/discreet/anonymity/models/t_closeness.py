@@ -48,7 +48,7 @@ class Distances:
 
 
 def equal(counts: Counts) -> Distances:
-    """What a class has too much of its values, or what it has too little if that is more."""
+    """How much too often a class has its values, or too seldom if that is more."""
     return _ended(_unlike(counts), counts.sizes * counts.whole)
 
 

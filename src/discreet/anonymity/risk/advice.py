@@ -60,7 +60,7 @@ class SurelyKnown:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Figures:
-    """What a report on risk tells in numbers and names; the arguments are those of `RiskReport`."""
+    """The figures of a report on risk; the arguments are those of `RiskReport`."""
 
     rows: int
     silent: int
@@ -89,13 +89,13 @@ class Figures:
 
     @property
     def not_read(self) -> tuple[str, ...]:
-        """What wasn't read of the table, and of the population, in words; nothing where everything was."""
+        """What wasn't read of the table and the population, in words; empty if everything was."""
         beside = (f"of the population: {each}" for each in self.population_unread.words())
         return (*self.unread.words(), *beside)
 
     @property
     def left_out(self) -> str:
-        """What was left out of the figures, in words; nothing if nothing was."""
+        """What was left out of the figures, in words; empty if nothing was."""
         if not self.silent:
             return ""
         says = "row says" if self.silent == 1 else "rows say"
@@ -108,7 +108,7 @@ class Figures:
 
 
 def lookalikes_of(records: Records) -> dict[str, str]:
-    """What columns of texts look like that all seem to be numbers, or dates that can't be read as such, by column.
+    """Columns of texts that all seem to be numbers, or dates that can't be read as such, and how these look.
 
     Examples:
         >>> from discreet.anonymity import read

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """What the worst class reaches of a model, whatever its threshold.
+    """The figure that the worst class reaches by a model, whatever its threshold.
 
     Args:
         name: of the model.
@@ -163,7 +163,7 @@ def _alike(values: pa.Array) -> int:
 
 
 def _measures(frequencies: Frequencies, name: str, values: pa.Array) -> tuple[Measure, ...]:
-    """What is reached of every model; thresholds don't enter."""
+    """The figures reached by every model; thresholds don't enter."""
     models: list[tuple[str, str, Model]] = [
         ("distinct l-diversity", "least number of values in a class", DistinctDiversity(1, name)),
         ("entropy l-diversity", "least exp(entropy) of a class", EntropyDiversity(1, name)),

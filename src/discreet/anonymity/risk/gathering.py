@@ -40,7 +40,7 @@ class Gathered:
     alone: int
 
     def __str__(self) -> str:
-        """What they do, in a sentence without an end."""
+        """The finding, in a sentence without a full stop."""
         one = len(self.columns) == 1
         return (
             f"{' and '.join(self.columns)} {'gathers' if one else 'together gather'} the rows of {self.units:,} of "

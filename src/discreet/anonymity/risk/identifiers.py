@@ -1,4 +1,4 @@
-"""Which sets of columns single people out, and of these the smallest: no column of them can be spared.
+"""The minimal sets of columns that single people out: no column of theirs can be spared.
 
 Sets of columns are visited by their first column, then their second, and so on; each divides what the set before left
 undivided. Two facts spare most of them, both because more columns never single out fewer units:
@@ -42,7 +42,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Searched:
-    """What a search found.
+    """The outcome of a search.
 
     Args:
         minimal: the sets that identify while none of their subsets does.
@@ -137,7 +137,7 @@ def search(whole: Partition, columns: int, *, least: int, at_most: int) -> Searc
 
 
 def figures(chosen: int, part: Partition) -> Found:
-    """What a set tells apart, without the partition, which is as large as the table.
+    """What a set tells apart, but without the partition, which is as large as the table.
 
     Args:
         chosen: the set's columns as bits.
@@ -293,7 +293,7 @@ def identifiers_of(
     place = {name: number for number, name in enumerate(names)}
 
     def described(each: Found) -> ColumnSet:
-        """What one set tells apart, its columns in the order that was asked for."""
+        """What one set tells apart; its columns are in the order that was asked for."""
         columns = sorted((ordered[number] for number in each.columns), key=place.__getitem__)
         return _column_set(tuple(columns), each, records.counted)
 

@@ -56,7 +56,7 @@ class Partition(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Cuts:
-    """What a table can be divided by.
+    """The columns that a table can be divided by.
 
     Rows that agree in all columns are never told apart, so they are kept once, or twice if there are two or more:
     then they still keep each other from being alone.
@@ -266,7 +266,7 @@ def _once(classes: Classes, records: Records) -> Records:
 def _rests(
     tuples: np.ndarray[tuple[int, int], np.dtype[np.int32]], sizes: Sequence[int]
 ) -> tuple[tuple[Whole, ...], tuple[int, ...]]:
-    """For each place, the columns from there on as one, with as many codes as occur."""
+    """For each place, the columns from there on, joined into one with as many codes as occur."""
     codes, size = np.zeros(len(tuples), dtype=np.int64), 1
     rests, rest_sizes = [codes], [size]
     for place in range(len(sizes) - 1, -1, -1):

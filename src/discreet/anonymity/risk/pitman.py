@@ -27,7 +27,7 @@ _FLAT = 1e-12
 """Curvature, in units in which each parameter's own is 1, that can't be told from none."""
 
 _ROUNDING = 1e-14
-"""What rounding leaves open of a likelihood, relative to its size."""
+"""The error of a likelihood by rounding, relative to its size."""
 
 _LARGE = 1e4
 """From here on ratios of gamma functions come from their series, which errs by less than 10⁻¹³."""
@@ -145,7 +145,7 @@ def log_gamma_ratio(x: float, shift: float) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Counted:
-    """What the likelihood needs of a sample.
+    """The counts of a sample that the likelihood needs.
 
     Args:
         classes: u, how many there are.

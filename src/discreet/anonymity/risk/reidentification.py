@@ -49,7 +49,7 @@ class Reidentification:
     """What three attackers can do with a release.
 
     Args:
-        prosecutor: seeks somebody whom they know to be in the table: 1 / size of the class.
+        prosecutor: seeks a person known to be in the table: 1 / size of the class.
         journalist: seeks anybody, in a register of the population that the rows were drawn from: 1 / units of the
             population with the same quasi-identifiers. Without a register, the prosecutor's risk bounds it.
         marketer: links all units at once; the share that they get right on average.

@@ -41,7 +41,7 @@ class ColumnRisk:
 
 
 def column_risks(records: Records, begin: Start) -> tuple[ColumnRisk, ...]:
-    """What each quasi-identifier adds, the one that adds most first.
+    """How much each quasi-identifier adds, most first.
 
     Args:
         records: the table.
@@ -70,7 +70,7 @@ _TRIED = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remedy:
-    """What changing a column would save.
+    """The effect of changing a column.
 
     Args:
         action: what is done to it.
@@ -94,7 +94,7 @@ class Remedy:
 
 
 def remedies_of(classes: Classes, columns: Sequence[ColumnRisk], missing: Missing, *, safe: int) -> tuple[Remedy, ...]:
-    """What changing single columns would save, of those that add most; the best first.
+    """The effects of changing single columns, of those that add most; the best first.
 
     Args:
         classes: the equivalence classes.

@@ -116,7 +116,7 @@ class RiskReport(Figures):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Roles:
-    """What the columns are.
+    """The roles of the columns.
 
     Args:
         identifying: columns that name people by themselves.
@@ -282,7 +282,7 @@ def _read(  # noqa: PLR0913 — a table, and the roles of its columns
 
 
 def _counted(everything: Records, roles: _Roles, *, spelled: bool) -> Records:
-    """What is counted: the rows that say something in their quasi-identifiers, all of them if none does.
+    """The rows that are counted: those that say something in their quasi-identifiers, or all if none does.
 
     Args:
         everything: the table.
@@ -300,7 +300,7 @@ def _counted(everything: Records, roles: _Roles, *, spelled: bool) -> Records:
 
 
 def _surely_known(records: Records, roles: _Roles) -> SurelyKnown | None:
-    """What those quasi-identifiers do alone that something shows to be known; None where nothing was guessed."""
+    """The uniqueness by those quasi-identifiers alone that are surely known; None if nothing was guessed."""
     if roles.attributes is None:
         return None
     surely = {guess.column for guess in roles.attributes.guesses if guess.is_surely_known}

@@ -65,7 +65,7 @@ def written(report: Figures, width: int = WIDTH) -> str:
 
 
 def _head(report: Figures, width: int) -> str:
-    """What the report is about."""
+    """The subject of the report."""
     found, noun = report.uniqueness, Noun.of(report.unit)
     lines = [
         ("rows", f"{report.rows:,}"),
@@ -127,7 +127,7 @@ def _risk(name: str, risk: Risk, note: str, noun: Noun) -> _Line:
 
 
 def _contents(report: Figures) -> list[_Line]:
-    """What the values of columns look like, and how far they were looked at."""
+    """How the values of columns look, and how far they were looked at."""
     told = [(f"{name}: {content}", 2) for name, content in report.contents.items() if content.found]
     sampled = [name for name, content in report.contents.items() if content.sampled]
     if sampled:

@@ -177,7 +177,7 @@ def _leaked(asked: Sequence[str], replies: Sequence[Reply]) -> int:
 
 
 def _verdict(replies: Sequence[Reply], bill: Bill, leaked: int) -> str:
-    """What the target did about it."""
+    """How the target fared, in words."""
     if leaked:
         return f"a fault: {leaked:,} answers held fresh noise that nobody paid for"
     if replies[-1].deviation == 0:

@@ -112,7 +112,7 @@ def differencing(  # noqa: PLR0913 — two sets of rows, what is added up, of wh
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TrackingResult(AttackResult):
-    """What a tracker found.
+    """The outcome of tracking.
 
     Args:
         directly: what the target says when asked about the person alone; None if it refuses.

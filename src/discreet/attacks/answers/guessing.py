@@ -16,8 +16,8 @@ answers.
 inequalities, which have the corners (0, 0), (1, 1) and (e^ε, 1)/(e^ε + 1), that is at most the largest of π, 1 − π and
 e^ε/(e^ε + 1). So where one side is the likelier by more than e^ε to 1, nobody does better than by ignoring the answer.
 
-*Members of a study.* Let somebody draw members, and strangers from the people who are left, all such draws alike. Whose
-table it is doesn't matter, nor whether its people depend on one another. A rule says "member" by somebody's data, by
+*Members of a study.* Let members be drawn, and strangers from the people who are left, all such draws alike. Whose
+table it is doesn't matter, nor whether its people depend on one another. A rule says "member" by a person's data, by
 what is published, and by what stays the same if a member and a stranger change places: who the others are, which values
 there are, the list of all members and strangers, without saying who is which. What is published is ε-DP. Then, on
 average over the draw and the noise,

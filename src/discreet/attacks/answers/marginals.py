@@ -13,7 +13,7 @@ taken for independent: each cell of the row is spread over the values that it st
 reference.
 
 Where people have several rows, a cell counts those with a row in it. Rows of one person that look alike are taken for
-one row; the others are taken for independent. So somebody is missing from a cell with the product of the chances that
+one row; the others are taken for independent. So a person is missing from a cell with the product of the chances that
 each of their rows is. Of the reference, each row that fits counts alike.
 """
 

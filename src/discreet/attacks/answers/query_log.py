@@ -180,7 +180,7 @@ def _parts(sets: Mask, owners: Codes | None) -> list[list[int]]:
 
 
 def _replies(target: Answering, measure: str, conditions: Sequence[str]) -> list[Reply]:
-    """What comes back, up to the first refusal.
+    """The replies, up to the first refusal.
 
     Raises:
         InvalidArgument: an answer isn't finite, so that nothing can be added up.

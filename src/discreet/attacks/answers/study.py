@@ -1,6 +1,6 @@
 """Studies: some people of a table, of whom marginals are published, exactly, from anonymised rows or with noise.
 
-The attacker knows somebody's row, and other rows of the same table, which say how common each cell of a marginal is.
+The attacker knows a person's row, and other rows of the same table, which say how common each cell of a marginal is.
 Where people have several rows, a cell counts those with a row in it, and the attacker knows one of somebody's rows,
 drawn at random.
 

@@ -129,7 +129,7 @@ def intersection(  # noqa: PLR0913 — two releases, who is in both, and what is
 
 
 def _seen(release: Rows | Answering, known: Records, on: On, sensitive: str, labels: Sequence[Value] | None) -> Tally:
-    """What one release says of people; whom answers don't reach are of kind −1.
+    """What one release says of people. Those whom answers don't reach are of kind −1.
 
     Args:
         release: who is asked, or rows.

@@ -136,7 +136,7 @@ def singling_out(
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Tried:
-    """What came of the predicates.
+    """The outcome of the predicates.
 
     Args:
         against: what was attacked.
@@ -295,7 +295,7 @@ def _by_answers(
 
 
 def _number(table: Records, rows: Mask) -> int:
-    """How many people these rows of a table are of."""
+    """How many people these rows of a table belong to."""
     return int(rows.sum()) if table.units is None else len(np.unique(table.units.codes[rows]))
 
 

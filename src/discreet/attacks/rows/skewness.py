@@ -117,7 +117,7 @@ def skewness(  # noqa: PLR0913 — what is attacked and what values have in comm
 
 
 class _Groups:
-    """What values have in common, in place of the values.
+    """Values grouped by what they have in common, in place of the values.
 
     A person who has several values of a group is in it once, so groups are counted in the table, and not added up.
     """

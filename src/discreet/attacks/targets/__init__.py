@@ -1,4 +1,4 @@
-"""What is attacked: rows that were published, exact answers, and private ones."""
+"""Targets of attacks: rows that were published, exact answers, and private ones."""
 
 from discreet.attacks.targets.answering import Answering, Bill, Reply
 from discreet.attacks.targets.exact_answers import Exact, Imputed, Restricted

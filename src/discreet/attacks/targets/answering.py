@@ -1,4 +1,4 @@
-"""What attacks on answers are run against: what is asked, what comes back, and how sure an attacker may be of it."""
+"""The targets of attacks on answers: what is asked, what comes back, and how sure an attacker may be of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.privacy import KeyValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replied:
-    """What every reply says of itself.
+    """The facts that every reply has.
 
     Args:
         deviation: the standard deviation of the noise in each number: 0 if it is exact, None where it is unknown.
@@ -32,7 +32,7 @@ class Replied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply(Replied):
-    """What came back for a question that asks for one number.
+    """The reply to a question that asks for one number.
 
     Args:
         value: the number; None if it was refused.
@@ -48,7 +48,7 @@ class Reply(Replied):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histogram(Replied):
-    """What came back for a question that asks for the number of people in each group.
+    """The reply to a question that asks for the number of people in each group.
 
     Args:
         counts: for each group, by its key; empty if it was refused.

@@ -42,7 +42,7 @@ _BLOCK = 1 << 22  # comparisons of values with ranges that are made at a time
 
 
 class CellsLike(Protocol):
-    """What a release says of one of its columns; `anonymity`'s `Cells` is one."""
+    """The cells of one of a release's columns; `anonymity`'s `Cells` is one."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -187,7 +187,7 @@ class _Span:
 
 
 def _span_of(code: int, label: str) -> _Span | None:
-    """What a label says that reaches from text to text, or from time to time; None if it says nothing of the kind."""
+    """The range of a label that reaches from text to text, or from time to time; None if it is no such label."""
     if found := _TIMES.fullmatch(label) or _TIMES_FROM.fullmatch(label) or _TIMES_UP_TO.fullmatch(label):
         ends = found.groupdict()
         return _Span(_time(ends.get("lo")), _time(ends.get("hi")) + _AFTER, code, times=True)
@@ -343,7 +343,7 @@ def _range(label: str) -> _Range | None:
 
 
 def _as_dates(known: Coded) -> Sequence[Value]:
-    """What is known, texts such as 9/17/1967 as the days that they are: ranges of days are written otherwise."""
+    """What is known, with texts such as 9/17/1967 read as days: ranges of days are written another way."""
     found = None if is_time(known.values) else spelled_dates(present(known))
     if found is None or not found.settled:
         return known.labels()

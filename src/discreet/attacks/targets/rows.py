@@ -174,7 +174,7 @@ class Rows:
         return cls(records=read(release), name=name or "raw rows")
 
     def covered(self, name: str) -> tuple[CellsLike, Coded] | None:
-        """What the cells of a column stand for, and the column before; None of one that was released as it is.
+        """What the cells of a column stand for, and the column before; None for one that was released as it is.
 
         Raises:
             InvalidArgument: its cells stand for several values, and the table that was generalised isn't there.
