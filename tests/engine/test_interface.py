@@ -11,7 +11,9 @@ from collections.abc import Callable
 
 import pytest
 
-from discreet.engine import ExactResult
+from discreet.engine import ExactResult, open_engine
+from discreet.errors import EngineUnavailable
+from discreet.tables.admission import Snapshot
 
 CANARY = 716_253_449
 
@@ -51,3 +53,9 @@ def test_its_parts_can_be_read_by_name() -> None:
     """A mechanism gets what it asks for."""
     held = result()
     assert (held.keys, held.measures["n"]) == ([(f"k{CANARY}",)], [CANARY])
+
+
+def test_an_engine_that_is_not_installed_is_named() -> None:
+    """One for which no entry point is found."""
+    with pytest.raises(EngineUnavailable, match="oracle"):
+        open_engine(Snapshot(tables={}), "oracle")

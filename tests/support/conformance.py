@@ -16,13 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from discreet.engine.duckdb import DuckDB
 from discreet.privacy import Budget, Limits, Unit
 from discreet.query.planner import Plan, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Column, Dataset, Kind, Table
 from discreet.tables.admission import HeldColumn, HeldTable, Snapshot, admit
 from discreet.tables.schema.column import LONGEST_TEXT
+from support.engines import engine_on
 from support.extremes import DECLARED, ORDINARY, Cells
 from support.formats import MEMORY, Format, Rows
 from support.neighbours import Found, check, exact
@@ -252,7 +252,7 @@ def _answers(contents: bytes) -> tuple[list[Found], ...]:
     table = pa.ipc.open_stream(contents).read_all()
     columns = tuple(HeldColumn(name=each.name, kind=each.kind, identifies=each is ID) for each in LAYOUT)
     held = HeldTable(columns=columns, rows=len(table), digest="", data=table)
-    engine = DuckDB(Snapshot(tables={"t": held}), threads=1)
+    engine = engine_on(Snapshot(tables={"t": held}), threads=1)
     return tuple(exact(engine, plan) for plan in plans())
 
 

@@ -1,4 +1,7 @@
-"""Engines over tables that are admitted into memory, or that are taken for admitted."""
+"""Engines over tables that are admitted into memory, or that are taken for admitted.
+
+Tests open engines here, so that those of the conformance kit hold for whichever is being tried.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import atexit
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
@@ -13,37 +17,83 @@ from typing import Any
 import pytest
 
 from discreet.duckdb.session import Session
+from discreet.engine import Engine
 from discreet.engine.duckdb import DuckDB, contributions, engine
 from discreet.engine.duckdb.contributions import Compiled
 from discreet.engine.duckdb.engine import Sessions
 from discreet.query.ir import Exact
 from discreet.tables import Table
 from discreet.tables.admission import HeldColumn, HeldTable, Snapshot, admit, identifying
+from support.hashes import HashOrder
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
-def engine_over(tables: Sequence[Table], data: Mapping[str, object] = NOTHING, **settings: Any) -> DuckDB:
-    """DuckDB over tables, admitted into memory.
+@dataclass(frozen=True)
+class Tried:
+    """An engine that tests try.
+
+    Args:
+        opened: makes it of a snapshot; `threads` and other settings are for it to heed or not.
+        order: of a question, how it ranks what a unit over its limits keeps: the one choice that is the engine's own.
+        hurry: lets it answer many small questions sooner, where it can.
+    """
+
+    opened: Callable[..., Engine]
+    order: Callable[[Exact], Callable[[Any, tuple[Any, ...]], int]]
+    hurry: Callable[[Any, int | None], object] = lambda *_: None
+
+
+def _keep_a_session(opened: DuckDB, threads: int | None) -> None:
+    """Ask in a session that is used again."""
+    opened._sessions = _ReusedSessions(threads=threads, memory=None)
+
+
+EMBEDDED = Tried(DuckDB, HashOrder, _keep_a_session)
+_TRIED = [EMBEDDED]
+
+
+@contextmanager
+def trying(engine: Tried) -> Iterator[None]:
+    """Within it, tests try this engine."""
+    _TRIED.append(engine)
+    try:
+        yield
+    finally:
+        _TRIED.pop()
+
+
+def order_of(question: Exact) -> Callable[[Any, tuple[Any, ...]], int]:
+    """How the engine that is tried ranks what a unit over its limits keeps."""
+    return _TRIED[-1].order(question)
+
+
+def engine_on(snapshot: Snapshot, **settings: Any) -> Engine:
+    """An engine on a snapshot; the embedded one, unless another is tried."""
+    return _TRIED[-1].opened(snapshot, **settings)
+
+
+def engine_over(tables: Sequence[Table], data: Mapping[str, object] = NOTHING, **settings: Any) -> Engine:
+    """An engine over tables, admitted into memory.
 
     Args:
         tables: as declared.
         data: those in memory, by the location of their source.
         settings: of the engine.
     """
-    return DuckDB(admit(tables, data, None), **settings)
+    return engine_on(admit(tables, data, None), **settings)
 
 
-def engine_as_if_admitted(tables: Sequence[Table], data: Mapping[str, Any], *, threads: int | None = None) -> DuckDB:
-    """DuckDB over Arrow tables that are taken for admitted, see `as_if_admitted`; in a session that is used again.
+def engine_as_if_admitted(tables: Sequence[Table], data: Mapping[str, Any], *, threads: int | None = None) -> Engine:
+    """An engine over Arrow tables that are taken for admitted, see `as_if_admitted`.
 
     Args:
         tables: as declared.
         data: by the location of their source.
         threads: of the engine; None for one per core.
     """
-    opened = DuckDB(as_if_admitted(tables, data), threads=threads)
-    opened._sessions = _ReusedSessions(threads=threads, memory=None)
+    opened = engine_on(as_if_admitted(tables, data), threads=threads)
+    _TRIED[-1].hurry(opened, threads)
     return opened
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.engine.duckdb import DuckDB
+from discreet.engine import Engine
 from discreet.privacy import Keys, KeyValue, Limits, Unit
 from discreet.query.ir import Call, Exact, Expr, Function, Key, Literal, Measure, Scan, Sum, Type, Where
 from discreet.query.ir import Column as Reference
@@ -148,7 +148,7 @@ def run(
     return by_group(engine_as_if_admitted([table], {table.source.location: data}, **settings), question)
 
 
-def by_group(engine: DuckDB, question: Exact) -> dict[tuple[Any, ...], dict[str, Any]]:
+def by_group(engine: Engine, question: Exact) -> dict[tuple[Any, ...], dict[str, Any]]:
     """An engine's answer, by group and measure."""
     result = engine.run(question)
     assert len(set(result.keys)) == len(result.keys)

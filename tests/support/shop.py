@@ -10,7 +10,7 @@ from typing import Any
 import hypothesis.strategies as st
 import pyarrow as pa
 
-from discreet.engine.duckdb import DuckDB
+from discreet.engine import Engine
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.tables import Column, Kind, Link, Owner, Source, Table, owner_of
 from discreet.tables.schema.column import LONGEST_TEXT
@@ -123,7 +123,7 @@ def _columns(table: str, declared: Mapping[str, Column]) -> tuple[Column, ...]:
     return tuple(declared.get(f"{table}.{name}", Column(name=name, kind=kind)) for name, kind in COLUMNS[table].items())
 
 
-def engine(data: Mapping[str, Rows], **settings: Any) -> DuckDB:
+def engine(data: Mapping[str, Rows], **settings: Any) -> Engine:
     """An engine on these rows."""
     tables = [table for table in shop("customer", Limits(rows=1)).tables.values() if table.name in data]
     return engine_as_if_admitted(tables, {name: arrow(name, rows) for name, rows in data.items()}, **settings)

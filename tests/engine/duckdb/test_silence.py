@@ -128,25 +128,6 @@ def test_a_failed_question_says_one_thing(
     assert CANARY not in listening()
 
 
-def test_every_failure_looks_the_same(tmp_path: Path) -> None:
-    """A snapshot's file that is missing, broken, or lacks a column: one error, to the byte."""
-    snapshot = admitted("file", tmp_path)
-    (held,) = snapshot.tables.values()
-    assert held.file is not None
-    path = tmp_path / held.file
-    said = set()
-    for damage in (
-        path.unlink,
-        lambda: path.write_bytes(b"PAR1" + CANARY.encode() * 100),
-        lambda: pq.write_table(ROWS.select(["id"]), path),
-    ):
-        damage()
-        with pytest.raises(QuestionFailed) as failure:
-            DuckDB(snapshot).run(QUESTION)
-        said.add((str(failure.value), repr(failure.value), str(failure.value.to_dict())))
-    assert len(said) == 1
-
-
 @pytest.mark.parametrize("where", ["file", "memory"])
 def test_an_engine_shows_nothing_of_its_tables(where: str, tmp_path: Path) -> None:
     """Neither does its repr, nor that of what it holds."""

@@ -9,16 +9,15 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from discreet.engine.duckdb import DuckDB
 from discreet.errors import InvalidArgument
 from discreet.privacy import Limits, Unit
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Key, Literal, Scan, Sum, Type
 from discreet.tables import Column, Hop, Kind, Link, Owner, Source, Table
 from discreet.tables.admission import Snapshot
-from support.engines import engine_over
+from support.engines import engine_on, engine_over
 
-NOWHERE = DuckDB(Snapshot(tables={}))
+NOTHING = Snapshot(tables={})
 
 
 def question(table: Table, key: str, owner: Owner) -> Exact:
@@ -45,7 +44,7 @@ def test_no_table_is_opened(source: str, kind: Kind, tmp_path: Path) -> None:
     """There needn't be one; whatever the declared kinds are."""
     lies = Source(kind="memory", location="t") if source == "memory" else Source.of(tmp_path / source)
     table = people(lies, kind)
-    NOWHERE.prepare(question(table, "g", Owner(table.unit)))
+    engine_on(NOTHING).prepare(question(table, "g", Owner(table.unit)))
     assert not list(tmp_path.iterdir())
 
 
@@ -67,4 +66,4 @@ def test_a_plan_beyond_the_engine_is_refused() -> None:
     asked = question(table, "g", Owner(table.unit))
     beyond = replace(asked, measures=(replace(asked.measures[0], hi=2**80),))
     with pytest.raises(InvalidArgument):
-        NOWHERE.prepare(beyond)
+        engine_on(NOTHING).prepare(beyond)

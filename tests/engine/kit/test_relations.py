@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 
 from discreet.engine.duckdb.aggregation import rows_at_most
 from discreet.query.ir import Exact, Join, PerUnit, Window, nodes
-from support.hashes import HashOrder
+from support.engines import order_of
 from support.questions import by_group
 from support.reference import Answer, answer
 from support.shop import Rows, data, engine, shops
@@ -43,7 +43,7 @@ def asked(question: Exact, tables: dict[str, Rows], **settings: Any) -> Answer:
 def test_the_engine_computes_what_the_words_say(question: Exact, tables: dict[str, Rows]) -> None:
     """For random schemas, relations and rows, the same groups and integers."""
     assume(fits(question, tables))
-    assert asked(question, tables) == answer(question, tables, HashOrder(question))
+    assert asked(question, tables) == answer(question, tables, order_of(question))
 
 
 @pytest.mark.soak
@@ -52,7 +52,7 @@ def test_the_engine_computes_what_the_words_say(question: Exact, tables: dict[st
 def test_the_engine_computes_what_the_words_say_at_length(question: Exact, tables: dict[str, Rows]) -> None:
     """The same, deeper, for as long as a soak has."""
     assume(fits(question, tables))
-    assert asked(question, tables) == answer(question, tables, HashOrder(question))
+    assert asked(question, tables) == answer(question, tables, order_of(question))
 
 
 @settings(SEARCH, max_examples=30)
@@ -60,7 +60,7 @@ def test_the_engine_computes_what_the_words_say_at_length(question: Exact, table
 def test_rows_that_are_units_themselves(question: Exact, tables: dict[str, Rows]) -> None:
     """Filters, projections, and whether a public partner is there: what may be asked where each row is a unit."""
     assume(fits(question, tables))
-    assert asked(question, tables) == answer(question, tables, HashOrder(question))
+    assert asked(question, tables) == answer(question, tables, order_of(question))
 
 
 @settings(SEARCH, max_examples=15)
@@ -89,7 +89,7 @@ def test_the_search_means_something() -> None:
     def look(question: Exact, tables: dict[str, Rows]) -> None:
         """Note what there is."""
         assume(fits(question, tables))
-        found = answer(question, tables, HashOrder(question))
+        found = answer(question, tables, order_of(question))
         relations = list(nodes(question.source))
         seen.update({type(node).__name__ for node in relations})
         seen.update({str(node.kind) for node in relations if isinstance(node, Join)})

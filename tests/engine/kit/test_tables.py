@@ -7,16 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-from discreet.engine import open_engine
-from discreet.engine.duckdb import DuckDB
-from discreet.engine.duckdb import engine as duckdb_engine
-from discreet.errors import EngineUnavailable, InvalidArgument, QuestionFailed, SchemaMismatch
+import duckdb
+from discreet.engine import Engine
+from discreet.errors import InvalidArgument, QuestionFailed, SchemaMismatch
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import (
@@ -36,7 +34,7 @@ from discreet.query.ir import (
 )
 from discreet.tables import Column, Hop, Kind, Link, Owner, Source, Table, owner_of
 from discreet.tables.admission import Snapshot, admit
-from support.engines import engine_over
+from support.engines import engine_on, engine_over
 from support.questions import EQUAL, by_group, call, count, total
 
 pytestmark = pytest.mark.usefixtures("kept_sessions")
@@ -145,7 +143,7 @@ def question(tables: dict[str, Table]) -> Exact:
     return exact(joined, *(Key(name=key.name, expr=key, values=None) for key in keys))
 
 
-def engine(tables: dict[str, Table]) -> DuckDB:
+def engine(tables: dict[str, Table]) -> Engine:
     """An engine over the tables, admitted into memory."""
     return engine_over(list(tables.values()), held(tables))
 
@@ -161,10 +159,10 @@ def test_tables_are_joined_wherever_they_lie(where: str, into: str, tmp_path: Pa
     snapshot = admit(list(tables.values()), held(tables), folder)
     in_files = {name for name, table in tables.items() if snapshot.path(table) is not None}
     assert in_files == (tables.keys() - held(tables).keys() if folder is not None else set())
-    opened = open_engine(snapshot)
+    opened = engine_on(snapshot)
     for table in tables.values():
         opened.check(table)
-    assert by_group(opened, question(tables)) == WANTED  # type: ignore[arg-type]  # the embedded engine
+    assert by_group(opened, question(tables)) == WANTED
 
 
 def test_items_belong_to_whom_their_links_lead(tmp_path: Path) -> None:
@@ -233,12 +231,6 @@ def test_what_is_declared_as_unique_is_checked(rows: pa.Table, unique: tuple[str
     repeated.check(replace(unlisted, unique=("kind",)))
 
 
-def test_an_engine_that_is_not_installed_is_named() -> None:
-    """One for which no entry point is found."""
-    with pytest.raises(EngineUnavailable, match="oracle"):
-        open_engine(Snapshot(tables={}), "oracle")
-
-
 def refused(tables: dict[str, Table]) -> dict[str, Exact]:
     """Questions that no planner makes."""
     items, orders = scan(tables, "items", "part"), scan(tables, "orders", "number")
@@ -271,7 +263,7 @@ def test_what_would_be_wrong_is_refused_before_data_is_touched(tmp_path: Path) -
     """It is a matter of the plan alone, so it may be told; the tables need not even be there."""
     for what, asked in refused(declare(tmp_path)).items():
         with pytest.raises(QuestionFailed if what == "fine" else InvalidArgument):
-            DuckDB(Snapshot(tables={})).run(asked)
+            engine_on(Snapshot(tables={})).run(asked)
 
 
 def test_what_a_public_table_holds_is_known_as_questions_see_it() -> None:
@@ -289,7 +281,7 @@ def test_what_a_public_table_holds_is_known_as_questions_see_it() -> None:
     names = ["é", "B", "a", "é"]
     engine = engine_over((public,), {"t": pa.table({**rows, "name": names})})
     found = engine.known(public)
-    assert found is engine.known(public)
+    assert found == engine.known(public)
     assert [column.values for column in found.columns] == [(0, 20, None), ("a", "b", None), None, ("B", "a", "é")]
     assert [column.repeats for column in found.columns] == [2, 2, 2, 2]
     assert found.rows == ((0, "b", None, "a"), (20, "a", 0.5, "é"), (None, None, 1.5, "B"))
@@ -298,9 +290,6 @@ def test_what_a_public_table_holds_is_known_as_questions_see_it() -> None:
     assert (most.rows, most.size, found.size) == (None, 10_001, 4)
     assert [len(column.values or ()) for column in most.columns] == [1, 1, 0, 10_001]
     assert [column.repeats for column in most.columns] == [10_001, 10_001, 10_001, 1]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(duckdb_engine, "MOST_ROWS", 3)
-        assert engine_over((public,), {"t": many}).known(public) == replace(public, size=10_001)
     private = replace(public, public=False, unit=Unit.row(), unique=())
     with pytest.raises(TypeError, match="private"):
         engine.known(private)

@@ -1,22 +1,17 @@
-"""DuckDB computes, bit for bit, what the words of the question's representation say of what was admitted."""
+"""An engine computes, bit for bit, what the words of the question's representation say of what was admitted."""
 
 from __future__ import annotations
 
 from datetime import date, datetime
-from fractions import Fraction
-from math import floor
 from typing import Any
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from discreet.engine.expression_compiler import _end, _in_steps
 from discreet.privacy import Bounds, Limits, Unit
-from discreet.query.ir import Exact, Expr, Measure, Type, Units
-from discreet.tables import Kind
-from support.engines import engine_over
-from support.hashes import HashOrder
+from discreet.query.ir import Exact, Expr, Measure, Units
+from support.engines import engine_over, order_of
 from support.questions import (
     AT_LEAST,
     BROKEN,
@@ -136,7 +131,7 @@ PERIODS = ("hour", "day", "week", "month", "quarter", "year")
 
 def expected(question: Exact, rows: list[dict[str, Any]]) -> Answer:
     """The reference's answer."""
-    return answer(question, {"t": rows}, HashOrder(question))
+    return answer(question, {"t": rows}, order_of(question))
 
 
 def admitted(question: Exact, rows: list[dict[str, Any]], **settings: Any) -> Answer:
@@ -165,18 +160,3 @@ def test_the_engine_computes_what_the_words_say(question: Exact, rows: list[dict
 def test_the_engine_computes_what_the_words_say_at_length(question: Exact, rows: list[dict[str, Any]]) -> None:
     """The same, for as long as a soak has."""
     assert admitted(question, rows) == expected(question, rows)
-
-
-@pytest.mark.parametrize(
-    ("end", "grid", "wanted"),
-    [(Fraction(3, 2), 0, 2), (Fraction(-3, 2), 0, -2), (Fraction(7, 5), 0, 1), (Fraction(5), 1, 3), (None, 0, 9)],
-)
-def test_ends_of_ranges_in_steps(end: Fraction | None, grid: int, wanted: int) -> None:
-    """They are rounded as values are, halves away from zero, so that no value is moved that lies within."""
-    assert _in_steps(end, grid, 9) == wanted
-
-
-def test_ends_of_ranges_are_whole_numbers_of_64_bits() -> None:
-    """However far the range goes."""
-    for end, wanted in ((Fraction(2**70), 2**63 - 1), (Fraction(-(2**70)), -(2**63)), (Fraction(5, 2), 2)):
-        assert _end(Type(Kind.INTEGER), floor, end).op().arg.value == str(wanted)  # a text that is cast

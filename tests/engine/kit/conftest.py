@@ -1,0 +1,18 @@
+"""The conformance kit: what holds for any engine. A new engine is a line here; every test of this folder tries it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from support.engines import EMBEDDED, Tried, trying
+
+ENGINES: Mapping[str, Tried] = {"duckdb": EMBEDDED}
+
+
+@pytest.fixture(autouse=True, scope="module", params=ENGINES)
+def engine_tried(request: pytest.FixtureRequest) -> Iterator[Tried]:
+    """The engine that `support.engines` opens, and all that stands on it."""
+    with trying(ENGINES[request.param]):
+        yield ENGINES[request.param]
