@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import LedgerCorrupt
-from discreet.ledger import Account, Ledger, State, chain, history
+from discreet.ledger import Account, Ledger, State, chain, look_through
 from discreet.ledger.row import Row
 from discreet.privacy import Budget
 from support.ledgers import ask, sql
@@ -24,7 +24,7 @@ def path(tmp_path: Path) -> Path:
 def account(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
     """With a dozen questions, which are several pages."""
     monkeypatch.setattr(chain, "PAGE", 5)
-    monkeypatch.setattr(history, "_EVERY", 0.0)
+    monkeypatch.setattr(look_through, "_EVERY", 0.0)
     with Ledger.open(path, create=True) as ledger:
         found = ledger.account("census", Budget(epsilon=100), failures=1000)
         for number in range(12):
@@ -85,7 +85,7 @@ def test_an_end_that_was_cut_off_is_noticed(account: Account, path: Path) -> Non
 def test_what_was_seen_is_not_hashed_again_within_a_second(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only what is new."""
     assert account.is_whole()
-    monkeypatch.setattr(history, "_EVERY", 1e9)
+    monkeypatch.setattr(look_through, "_EVERY", 1e9)
     assert account.is_whole()
     hashed, seal = list[int](), Row.seal
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.ledger.row import in_words
+from discreet.ledger.charges import in_words
 from support import commandline
 from support.generated import content, parts
 from support.pages import blocks, commands, pages

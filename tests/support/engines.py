@@ -20,7 +20,7 @@ from discreet.duckdb.session import Session
 from discreet.engine import Engine
 from discreet.engine.duckdb import DuckDB, contributions, engine
 from discreet.engine.duckdb.contributions import Compiled
-from discreet.engine.duckdb.engine import Sessions
+from discreet.engine.duckdb.sessions import Sessions
 from discreet.query.ir import Exact
 from discreet.tables import Table
 from discreet.tables.admission import HeldColumn, HeldTable, Snapshot, admit, identifying

@@ -2,7 +2,7 @@
 
 from discreet.ledger.attempts import Attempt, Tried, key_digest
 from discreet.ledger.changes import Change
-from discreet.ledger.declaration import Affordable, Standing, amounts_of, budget_of, checked_name
+from discreet.ledger.declaration import amounts_of, budget_of, checked_name
 from discreet.ledger.failures import Failures
 from discreet.ledger.history import DAMAGE, Entry, State, Vouched
 from discreet.ledger.large_answers import MOST_INSIDE
@@ -10,6 +10,7 @@ from discreet.ledger.ledger import Account, Ledger
 from discreet.ledger.requests import ApprovalRequest, Approver, Requests, RequestState
 from discreet.ledger.row import Stored
 from discreet.ledger.servers import Allowance, Place, Servers, servers_of
+from discreet.ledger.shares import Affordable, Standing
 from discreet.ledger.signing import Signing
 from discreet.ledger.tokens import Grant, Tokens, Verifier
 from discreet.ledger.transaction import Admitted, Reservation

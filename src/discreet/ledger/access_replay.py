@@ -10,9 +10,10 @@ from typing import Any
 
 from discreet.accounting import Charge
 from discreet.errors import LedgerCorrupt
-from discreet.ledger.declaration import in_utc, month_of, recorded_in_month, share_of
+from discreet.ledger.charges import from_columns
 from discreet.ledger.requests import same_person
-from discreet.ledger.row import Kind, Row, from_columns
+from discreet.ledger.row import Kind, Row
+from discreet.ledger.shares import in_utc, month_of, recorded_in_month, share_of
 from discreet.ledger.signing import key_of
 from discreet.ledger.tokens import Verifier
 from discreet.privacy import Budget

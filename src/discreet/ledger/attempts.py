@@ -18,7 +18,7 @@ from discreet.ledger.requests import RequestState, read_request
 from discreet.ledger.row import Kind, Row, Stored, to_body, version_of
 
 if TYPE_CHECKING:
-    from discreet.ledger.declaration import AccountEntries
+    from discreet.ledger.shares import AccountEntries
 
 MARGIN = timedelta(seconds=5)
 """For so long after its time an attempt may still be storing its answer."""

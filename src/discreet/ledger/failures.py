@@ -18,7 +18,7 @@ from discreet.errors import Hint, LedgerCorrupt, TooManyFailures
 from discreet.ledger.row import Kind, Row, number_of
 
 if TYPE_CHECKING:
-    from discreet.ledger.declaration import AccountEntries
+    from discreet.ledger.shares import AccountEntries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

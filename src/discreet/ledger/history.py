@@ -1,31 +1,27 @@
-"""The history of an account: questions with what was paid, answered and vouched for, and whether the chain is whole.
+"""The history of an account: questions with what was paid, answered and vouched for.
 
 For the custodian's eyes, and for those who hold an account to account.
-
-A process that shows entries to many shouldn't hash the whole ledger for each of them. So it remembers up to where the
-chain was whole, and looks at what follows that. Of what it has seen before, it looks at a page more at a time, from the
-beginning again and again: so what is damaged later is noticed too, after as many looks as there are pages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial
-from threading import Lock
-from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge
+from discreet.ledger.charges import from_columns
 from discreet.ledger.declaration import Declaration
-from discreet.ledger.row import BEGINNING, GENESIS, Kind, Row, from_columns, group_of, text_of
+from discreet.ledger.look_through import head_and_page
+from discreet.ledger.row import BEGINNING, GENESIS, Kind, Row, group_of, text_of
 from discreet.ledger.transaction import least_cost
 from discreet.results import said_in_full, state_in_words
 
 if TYPE_CHECKING:
-    from discreet.ledger.chain import Chain, Head
+    from discreet.ledger.chain import Chain
     from discreet.ledger.store import Store
 
 
@@ -198,7 +194,7 @@ def _rows(store: Store) -> Iterator[Row | Entry]:
     at, is_whole = datetime.fromtimestamp(0, UTC), True
     while True:
         after = BEGINNING if last is None else last.seq
-        head, page = store.read(partial(_page, after))
+        head, page = store.read(partial(head_and_page, after))
         for row in page:
             seq, before = (0, GENESIS) if last is None else (last.seq, last.hash)
             if row.seq != seq + 1 or (is_whole and row.previous != before):
@@ -213,11 +209,6 @@ def _rows(store: Store) -> Iterator[Row | Entry]:
             if last is None or (is_whole and (last.seq, last.hash) != (head.seq, head.hash)):
                 yield _damage(at, f"entry {head.seq} should be the ledger's last one, and isn't")
             return
-
-
-def _page(after: int, chain: Chain) -> tuple[Head, list[Row]]:
-    """The head as it is, and the next rows after a place."""
-    return chain.head, chain.page(after)
 
 
 def _own_page(account: str, analyst: str, after: int, chain: Chain) -> tuple[list[Row], list[Row]]:
@@ -274,80 +265,3 @@ def _text(row: Row) -> str:
         case _:
             words = text_of(row)
     return words
-
-
-# ── Whether the chain is whole ────────────────────────────────────────────────────────────────────────────────────────
-
-_EVERY = 1.0
-"""For how many seconds no other page is looked at again."""
-
-
-class _Place(NamedTuple):
-    """The last entry of those that were looked at, or the beginning."""
-
-    seq: int = 0
-    hash: str = GENESIS
-
-
-@dataclass(eq=False, repr=False)
-class LookThrough:
-    """What one process has seen of a chain.
-
-    Args:
-        store: of the ledger.
-    """
-
-    store: Store
-    _newest: _Place = field(default=_Place(), init=False)
-    _again: _Place = field(default=_Place(), init=False)
-    _next: float = field(default=0.0, init=False)
-    _is_whole: bool = field(default=True, init=False)
-    _turn: Lock = field(default_factory=Lock, init=False)
-
-    def is_whole(self) -> bool:
-        """Whether each entry looked at is what was written, and follows the one before; the first time it is all.
-
-        While another thread looks, it is what was found before that.
-
-        Raises:
-            LedgerError: the ledger can't be read, or went back behind what was seen.
-        """
-        if not self._turn.acquire(blocking=False):
-            return self._is_whole
-        try:
-            self._is_whole = self._goes_on() and self._was_kept()
-        finally:
-            self._turn.release()
-        return self._is_whole
-
-    def _goes_on(self) -> bool:
-        """Whether what is new is whole, up to the head."""
-        while (after := self._looked(self._newest)) != self._newest:
-            if after is None:
-                return False
-            self._newest = after
-        return True
-
-    def _was_kept(self) -> bool:
-        """Whether the next page of what was seen before is as it was, if its time has come."""
-        if monotonic() < self._next:
-            return True
-        after = self._looked(self._again)
-        if after is None:
-            return False
-        self._again = after if after.seq < self._newest.seq else _Place()
-        self._next = monotonic() + _EVERY
-        return True
-
-    def _looked(self, place: _Place) -> _Place | None:
-        """The end of the next page; the same place at the end of the chain, and None where something is damaged."""
-        head, page = self.store.read(partial(_page, place.seq - 1 if place.seq else BEGINNING))
-        if place.seq:  # which is looked at again, so that it is noticed if it is gone
-            seen = page.pop(0) if page else None
-            if seen is None or not seen.is_sealed or (seen.seq, seen.hash) != place:
-                return None
-        for row in page:
-            if not row.is_sealed or (row.seq, row.previous) != (place.seq + 1, place.hash):
-                return None
-            place = _Place(row.seq, row.hash)
-        return place if page or place == (head.seq, head.hash) else None

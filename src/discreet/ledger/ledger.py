@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from discreet.accounting import Charge, Remaining, charge_of
 from discreet.errors import InvalidArgument
 from discreet.ledger.attempts import Attempt, Tried, check_use, tried_under
-from discreet.ledger.declaration import Affordable, Declaration, Standing, checked_name
+from discreet.ledger.declaration import Declaration, checked_name
 from discreet.ledger.failures import Failures
-from discreet.ledger.history import Entry, LookThrough, Vouched, history, own_history, vouched
+from discreet.ledger.history import Entry, Vouched, history, own_history, vouched
+from discreet.ledger.look_through import LookThrough
 from discreet.ledger.marks import MarkKey
 from discreet.ledger.requests import Requests
 from discreet.ledger.row import Kind, Row, Stored, number_of, to_body
+from discreet.ledger.shares import Affordable, Standing
 from discreet.ledger.signing import Signing
 from discreet.ledger.tokens import Tokens
 from discreet.ledger.transaction import AccountTransaction, Admitted, Debit, Offered, Reservation, outcome_body

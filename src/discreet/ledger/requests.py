@@ -18,7 +18,7 @@ from discreet.ledger.declaration import checked_name
 from discreet.ledger.row import Kind, Row, to_body
 
 if TYPE_CHECKING:
-    from discreet.ledger.declaration import AccountEntries
+    from discreet.ledger.shares import AccountEntries
     from discreet.ledger.store import Store
 
 MOST_OPEN = 20

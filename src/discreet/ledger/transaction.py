@@ -29,36 +29,14 @@ from discreet.ledger.changes import (
     digest_of,
     known_with,
 )
-from discreet.ledger.declaration import (
-    AccountEntries,
-    Affordable,
-    Declaration,
-    Standing,
-    Units,
-    bindings,
-    checked_name,
-    least_of,
-    renewal,
-    spent_in_month,
-    together,
-    units_in,
-)
+from discreet.ledger.charges import from_columns, in_words, to_columns
+from discreet.ledger.declaration import Declaration, checked_name
 from discreet.ledger.failures import Failures, failures_by
 from discreet.ledger.large_answers import Large, parted
 from discreet.ledger.marks import mark, name_of
-from discreet.ledger.row import (
-    Kind,
-    Row,
-    declared_in,
-    from_columns,
-    groups_of,
-    in_words,
-    number_of,
-    snapshot_of,
-    to_body,
-    to_columns,
-    version_of,
-)
+from discreet.ledger.row import Kind, Row, declared_in, groups_of, number_of, snapshot_of, to_body, version_of
+from discreet.ledger.shares import AccountEntries, Affordable, Standing, bindings, least_of, renewal, spent_in_month
+from discreet.ledger.units import Units, together, units_in
 from discreet.privacy import Adjacency, Budget, Event, MonthlyShare
 from discreet.privacy.events import from_dict, to_dict
 

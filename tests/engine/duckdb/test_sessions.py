@@ -14,7 +14,7 @@ import pytest
 
 import duckdb
 from discreet.duckdb.session import Session
-from discreet.engine.duckdb.engine import Sessions
+from discreet.engine.duckdb.sessions import Sessions
 from discreet.errors import EngineUnavailable
 
 
@@ -187,7 +187,7 @@ def test_there_may_be_no_threads(sessions: Sessions, monkeypatch: pytest.MonkeyP
 
 PROGRAM = """
 import os, sys
-from discreet.engine.duckdb.engine import Sessions
+from discreet.engine.duckdb.sessions import Sessions
 
 def ask():
     with sessions.trial() as session:

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.tables import Source
-from discreet.tables.type_inference import reading_options
+from discreet.tables.reading_options import reading_options
 
 CSV = Source.of("t.csv")
 

@@ -12,8 +12,8 @@ import discreet as dp
 from discreet.tables import Source, Table
 from discreet.tables.admission import admit
 from discreet.tables.proposals import ProposalInput, profile_table, propose_together
+from discreet.tables.reading_options import reading_options
 from discreet.tables.schema.column import Column, Kind
-from discreet.tables.type_inference import reading_options
 
 FORMS = [
     (["31-OCT-2023", "1-Nov-2023"], Kind.DATE, {"format": "%d-%b-%Y"}),

@@ -17,7 +17,7 @@ from discreet.cli.show.screen import say, show, width
 from discreet.cli.show.sheets import show_table
 from discreet.cli.show.words import cut
 from discreet.errors import BudgetExhausted, DiscreetError
-from discreet.ledger.row import in_words
+from discreet.ledger.charges import in_words
 from discreet.printable import printable
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ class Standing:
     @classmethod
     def of(cls, who: str, budget: Budget, spent: Charge, remaining: Remaining) -> Standing:
         """From an account on this machine."""
-        from discreet.ledger.row import in_words
+        from discreet.ledger.charges import in_words
 
         data: dict[str, dict[str, Any]] = {
             "budget": allowance(budget),
@@ -53,7 +53,7 @@ class Standing:
     @classmethod
     def of_analyst(cls, who: str, share: Budget, own: OwnStanding) -> Standing:
         """From an account on this machine, for an analyst's share."""
-        from discreet.ledger.row import in_words
+        from discreet.ledger.charges import in_words
 
         found = cls.of(who, share, own.spent, own.remaining)
         if own.renews is None:

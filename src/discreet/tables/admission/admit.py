@@ -18,9 +18,10 @@ from discreet.duckdb.sql_text import name, string
 from discreet.errors import InvalidArgument, SnapshotChanged, SnapshotError, SourceUnsupported
 from discreet.tables.admission.column_casts import cast, days, microseconds, passed_as
 from discreet.tables.admission.completeness import report_of
+from discreet.tables.admission.scan import Scan
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Snapshot, digest_of, written
 from discreet.tables.admission.unit_ceiling import in_memory, keep_within
-from discreet.tables.admission.validation import Scan, changed, check_schema, check_unchanged, check_zones
+from discreet.tables.admission.validation import changed, check_schema, check_unchanged, check_zones
 from discreet.tables.arrow_kinds import is_text
 from discreet.tables.schema.dataset import required
 from discreet.tables.schema.table import Table, identifying

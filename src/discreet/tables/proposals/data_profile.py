@@ -21,17 +21,11 @@ from discreet.tables.proposals.kept_rows import KeptRows
 from discreet.tables.proposals.layout import ColumnLayout, told, told_of_names, told_of_texts
 from discreet.tables.proposals.names import joined, likely_unit, rank_of_id
 from discreet.tables.proposals.public_knowledge import codebook, knowledge
+from discreet.tables.reading_options import ReadingOptions, reading_options
 from discreet.tables.schema.column import LONGEST_TEXT, ZONE_NAME, Column, Kind
 from discreet.tables.schema.source import Source
 from discreet.tables.sources import Field, open_source
-from discreet.tables.type_inference import (
-    USUAL_NULLS,
-    ReadingOptions,
-    narrowest,
-    reading_options,
-    values_of,
-    without_nulls,
-)
+from discreet.tables.type_inference import USUAL_NULLS, narrowest, values_of, without_nulls
 from discreet.tables.unit_candidates import UnitCandidate
 
 if TYPE_CHECKING:
