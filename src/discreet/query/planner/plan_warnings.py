@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from fractions import Fraction
 from math import prod
 
@@ -26,6 +25,7 @@ from discreet.query.ir import (
 )
 from discreet.query.planner.draft import Draft
 from discreet.query.planner.plan_text import expression_in_words
+from discreet.suggestions import nearest
 from discreet.tables import Kind
 
 _MOST = 10
@@ -192,9 +192,9 @@ def _meant(value: ir.Expr, constant: ir.Expr) -> str:
     keys = [each for each in ir.uncast(value).type.values or () if isinstance(each, str)]
     if not isinstance(text, str):
         return ""
-    folded = {key.casefold().strip(): key for key in keys}
-    close = get_close_matches(text[:_LONGEST].casefold().strip(), folded, n=1)
-    return f"; did you mean {expression_in_words(ir.literal(folded[close[0]]))}?" if close else ""
+    bare = {key.strip(): key for key in keys}
+    close = nearest(text.strip(), bare)
+    return f"; did you mean {expression_in_words(ir.literal(bare[close]))}?" if close is not None else ""
 
 
 def _shown(expr: ir.Expr) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from fractions import Fraction
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack, get_type_hints
@@ -20,6 +19,7 @@ from discreet.query import ir
 from discreet.query.ir import declared_limits
 from discreet.query.planner.terms import FORMS, Auto, Terms, read_delta
 from discreet.query.planner.within import Accuracy
+from discreet.suggestions import nearest
 
 if TYPE_CHECKING:
     from discreet.query.sql import Options
@@ -218,8 +218,8 @@ def taking_terms(method: Callable[_P, _R]) -> Callable[_P, _R]:
 
 def _unknown(name: str, known: Sequence[str]) -> InvalidArgument:
     """The refusal of an unknown term, with the nearest one that exists."""
-    close = get_close_matches(name[:_LONGEST].casefold(), known, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+    close = nearest(name, known)
+    hint = f"did you mean {close}?" if close else f"there are {', '.join(known)}"
     return InvalidArgument(f"there is no term {name[:_LONGEST]!r}", hint=hint)
 
 

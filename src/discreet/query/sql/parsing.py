@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from discreet.query.sql.places import in_text, offset_of
 from discreet.query.sql.refusals import DROPPED, SAID
 from discreet.query.sql.time_syntax import ALONE
 from discreet.query.sql.unread_text import SPAN, STANDS_AT, check_comments, unread
+from discreet.suggestions import nearest
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -333,9 +333,9 @@ def _slip(before: str, word: str) -> str:
     if last in {"GROUP", "ORDER"}:
         return f"{last} BY"
     for each in (last, word[:40].upper()):
-        near = get_close_matches(each, _CLAUSE_WORDS, n=1, cutoff=0.7)
-        if near and each not in Tokenizer.KEYWORDS:
-            return f"did you mean {near[0]}?"
+        near = nearest(each, _CLAUSE_WORDS, cutoff=0.7)
+        if near is not None and each not in Tokenizer.KEYWORDS:
+            return f"did you mean {near}?"
     return "if that is a name, put it in quotes" if word.upper() in Tokenizer.KEYWORDS and word.isalpha() else ""
 
 

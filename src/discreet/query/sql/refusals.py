@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from discreet.errors import QueryError, UngroupedColumn, UnknownFunction, Unsupported
+from discreet.suggestions import nearest
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -305,5 +305,5 @@ def too_many(node: exp.Expression) -> QueryError:
 
 def _suggestion(name: str) -> str:
     """The function that may have been meant."""
-    close = get_close_matches(name.upper(), _NAMES, n=1, cutoff=0.7)
-    return f"did you mean {close[0]}?" if close and close[0] != name.upper() else _OFFERED
+    close = nearest(name, _NAMES, cutoff=0.7)
+    return f"did you mean {close}?" if close not in (None, name.upper()) else _OFFERED
