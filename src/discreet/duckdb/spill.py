@@ -42,7 +42,7 @@ class SpillFolder:
 def sweep(gone: int | None = None) -> None:
     """Remove the spill folders that processes left behind which were killed.
 
-    Only folders of this user's, and no links: whoever else may write to the folder of temporary files can have nothing
+    Only folders of this user's, and no links: others who may write to the folder of temporary files can have nothing
     removed that isn't ours. A folder whose process lives is locked, also one in another container.
 
     Args:

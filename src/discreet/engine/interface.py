@@ -1,4 +1,4 @@
-"""What an engine is: its promises, what it answers, how one is found, and what it demands of a question beforehand.
+"""Engines: their promises, their answers, how one is found, and what it demands of a question beforehand.
 
 Every engine keeps the same promises, ours or a third party's. What it demands is a matter of the plan alone. A planner
 keeps to all of it; it is checked here as well, because an answer would be wrong otherwise, or would depend on more of a
@@ -74,7 +74,7 @@ class Engine(Protocol):
             table: public.
 
         Returns:
-            The same, with its different `rows` if these are `MOST_VALUES` at the most; and with the `values` of each
+            The same, with its different `rows` if these are at most `MOST_VALUES`; and with the `values` of each
             column that can be a key: all different ones in order, NULL at the end if there is any; or one more than
             `MOST_VALUES`, if there are more. A table that is too large to be looked through, as it is.
         """
@@ -198,7 +198,7 @@ def chosen_by(name: str) -> str:
 
 
 def _loaded(name: str) -> Any:  # noqa: ANN401 — a class, or whatever else makes an engine of a snapshot
-    """What makes an engine.
+    """The class of an engine, or whatever else makes one.
 
     Raises:
         EngineUnavailable: nothing of that name is installed, or what is can't be imported.

@@ -1,6 +1,6 @@
 """From a question's relations to one Ibis table: the scans they rest on, and what is made of these. No row is seen.
 
-Of each scan only those columns are read that the question needs, with declared keys enforced or not (column pruning).
+A scan reads only the columns that the question needs, with declared keys enforced or not (column pruning).
 
 Each relation becomes a table with the unit's columns `u0, u1`, if it is private, and one column for each of its own.
 Columns are numbered by alias and name, so that equal relations become equal tables, which engines compute once.
@@ -66,7 +66,7 @@ class ScanView:
 
     @property
     def name(self) -> str:
-        """What the view is called."""
+        """The name of the view."""
         return f"scan{self.number}"
 
     @property
@@ -154,7 +154,7 @@ def _columns_read(exact: ir.Exact) -> tuple[Mapping[str, set[str]], Mapping[str,
 
 
 def _expressions(relation: ir.Relation) -> list[ir.Expr]:
-    """What a relation computes of the rows of those below it."""
+    """The expressions that a relation computes of the rows of those below it."""
     match relation:
         case ir.Where(predicate=predicate) | ir.Join(predicate=predicate):
             return [] if predicate is None else [predicate]

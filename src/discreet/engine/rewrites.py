@@ -46,12 +46,12 @@ def about(aliases: frozenset[str]) -> Callable[[Expr], bool]:
 
 
 def parts(predicates: Sequence[Expr], belongs: Callable[[Expr], bool]) -> list[Expr]:
-    """What predicates say by conditions of some kind."""
+    """The conditions of some kind in predicates."""
     return [kept for each in predicates if (kept := part(each, belongs)) is not None]
 
 
 def part(predicate: Expr, belongs: Callable[[Expr], bool]) -> Expr | None:
-    """What a predicate says by conditions of some kind: all of it, or fewer of those that AND brings together."""
+    """The conditions of some kind in a predicate: all of it, or fewer of those that AND brings together."""
     if not isinstance(predicate, Call) or predicate.function.name != "and":
         return predicate if belongs(predicate) else None
     kept = parts(predicate.args, belongs)

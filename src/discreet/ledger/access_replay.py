@@ -31,7 +31,7 @@ class _Asked:
 
 @dataclass(slots=True)
 class AccessReplay:
-    """What one account's entries say of who may come in, and of what they may ask.
+    """Who may come in, and what they may ask, by one account's entries.
 
     Args:
         versions: how many data versions there are.

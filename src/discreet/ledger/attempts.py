@@ -1,4 +1,4 @@
-"""Attempts: questions that a server carries out for somebody, each under an idempotency key or an approval, or neither.
+"""Attempts: questions that a server carries out for others, each under an idempotency key or an approval, or neither.
 
 One attempt may make several debits: where limits or bounds are chosen privately first, each profile has its own. What
 they have in common is the attempt's id. The first debit under a key, or by an approval, decides in its own transaction
@@ -26,7 +26,7 @@ MARGIN = timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """A question that is carried out for somebody.
+    """A question that a server carries out for someone else.
 
     Args:
         id: random; what its debits have in common.
@@ -73,7 +73,7 @@ class Tried:
 
 
 def key_digest(subject: str, key: str) -> str:
-    """What an idempotency key is looked up by: keys of several subjects never meet.
+    """The digest by which an idempotency key is looked up: keys of several subjects never meet.
 
     Examples:
         >>> key_digest("ann", "1") == key_digest("bob", "1")

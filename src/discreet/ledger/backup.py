@@ -3,7 +3,7 @@
 An old copy is a refund. So a restore takes heads that a witness kept: signed, each with what the account had spent.
 What the copy lacks of the most that any of them says is charged to it, as one debit that has failed; where that can't
 be done, nothing is restored. Where the copy doesn't hold the last of these heads, all tokens are revoked, too: one that
-was revoked since the copy was made would let somebody in again. So are all requests denied that weren't used or denied:
+was revoked since the copy was made would be valid again. So are all requests denied that weren't used or denied:
 an approval that was used since the copy was made, or taken back, would be good again. What was spent after the last
 head that the witness has is forgotten all the same: have heads sent often. Of analysts' shares it is known what the
 copy knows.
@@ -45,7 +45,7 @@ _PATIENCE = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """What a restore did.
+    """The outcome of a restore.
 
     Args:
         latest: when the last of the heads was signed: what was spent after that is forgotten.
@@ -276,7 +276,7 @@ def _greatest(one: Charge, other: Charge) -> Charge:
 
 
 def _lacking(spent: Charge, reached: Charge) -> Charge:
-    """What has to be added to reach an amount."""
+    """The difference up to an amount."""
     epsilon, rho = (
         Fraction(0) if has is None else None if wanted is None else max(Fraction(0), wanted - has)
         for has, wanted in ((spent.epsilon, reached.epsilon), (spent.rho, reached.rho))

@@ -72,7 +72,7 @@ class Head:
 
 
 Walked: TypeAlias = dict[str, tuple[tuple[int, str], tuple[int, str]]]
-"""Of each account: the place and hash of its last debit, and of the last entry up to which none follows."""
+"""For each account: the place and hash of its last debit, and of the last entry up to which none follows."""
 
 _NAMES = ENTRY.columns.keys()
 _FORMATS = select(LEDGER.c.format)
@@ -123,7 +123,7 @@ class Chain:
         return row
 
     def forget_secret(self) -> None:
-        """Keep the hash of the secret alone: whoever copies the ledger from now on can't test marks by it."""
+        """Keep the hash of the secret alone: a copy of the ledger made from now on can't be used to test marks."""
         forgotten = _FORGOTTEN + self.head.commitment
         self._connection.execute(update(LEDGER).values(secret=forgotten))
         self.head = replace(self.head, secret=forgotten)
@@ -343,7 +343,7 @@ def _damaged(seq: int) -> LedgerCorrupt:
 
 
 def new_secret() -> str:
-    """What the name of a new ledger is a hash of, in hexadecimal: 256 bits that nobody can guess."""
+    """A new secret, in hexadecimal: 256 bits that nobody can guess, whose hash is the name of the ledger."""
     from discreet.entropy import fresh_bytes
 
     return fresh_bytes(_BYTES).hex()

@@ -79,12 +79,12 @@ def _parted(name: str) -> tuple[str, str, str]:
 
 
 def digest_of(tables: Tables) -> str:
-    """What an entry of declarations is looked up by."""
+    """The digest by which an entry of declarations is looked up."""
     return sha256(json.dumps(tables, sort_keys=True).encode()).hexdigest()
 
 
 def known_with(known: Tables, tables: Tables) -> dict[str, Mapping[str, Any]]:
-    """What is known of all tables that were ever declared, once these are."""
+    """All tables that were ever declared, each as it was last, once these are."""
     merged: dict[str, Mapping[str, Any]] = dict(known)
     for name, table in tables.items():
         columns = {**merged.get(name, {}).get("columns", {}), **table["columns"]}
@@ -149,7 +149,7 @@ _LONGEST = 60
 
 
 def _words(key: str, old: Any, new: Any) -> str:  # noqa: ANN401 — JSON
-    """What changed of one key."""
+    """The change of one key, in words."""
     one, other = (json.dumps(each, ensure_ascii=False) for each in (old, new))
     if len(one) + len(other) > 2 * _LONGEST:
         counts = [len(each) if isinstance(each, list) else 1 for each in (old, new)]

@@ -315,7 +315,7 @@ def put_large(connection: Connection, hash_: str, content: bytes) -> None:
 
 
 def get_large(connection: Connection, hash_: str) -> bytes | None:
-    """What is stored under a hash; None if nothing is."""
+    """The part that is stored under a hash; None if there is none."""
     if not connection.dialect.has_table(connection, LARGE.name):
         return None
     content = connection.execute(select(LARGE.c.content).where(LARGE.c.hash == hash_)).scalar()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failures:
-    """What failed since the custodian last looked.
+    """The questions that failed since the custodian last looked.
 
     Args:
         failed: the numbers of the questions that got no answer, in their order.
@@ -35,7 +35,7 @@ class Failures:
 
     @property
     def most(self) -> int:
-        """How many these are at the most, whatever comes of those that are pending."""
+        """The most there can be, whatever comes of those that are pending."""
         return len(self.failed) + len(self.pending)
 
     def to_json(self) -> dict[str, Any]:

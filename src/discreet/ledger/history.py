@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class State(StrEnum):
-    """What became of a question."""
+    """The state of a question."""
 
     RESERVED = "reserved"
     """It was paid for; it is still running, or its process died."""
@@ -244,7 +244,7 @@ def _due(row: Row) -> datetime | None:
 
 
 def _text(row: Row) -> str:
-    """What the row says, in words."""
+    """A row in words."""
     content, short = row.content(), (row.digest or "")[:12]
     match row.kind:
         case Kind.BUDGET:

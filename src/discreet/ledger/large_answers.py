@@ -1,6 +1,6 @@
 """Large answers: parts of outcomes that lie outside of the chain, packed, each under its hash, which is in the chain.
 
-An entry of the chain can't be dropped or moved, and whoever looks through the chain reads all of it. An answer of a
+An entry of the chain can't be dropped or moved, and to look through the chain is to read all of it. An answer of a
 million groups has fifty million bytes. So what is large of an answer lies beside a ledger that is a file, in a folder
 of files, and in a table of their own where the ledger is on a server. An entry names it by the SHA-256 of its bytes: if
 it is lost or isn't what was written, reading it is refused, and `verify` says so.

@@ -39,7 +39,7 @@ _LONGEST = 3600
 """Nobody waits longer than an hour for a lock."""
 
 _MOST_KEPT = 1 << 14
-"""Of the answers that were last read about a topic, those of so many characters are kept: they are asked for again."""
+"""How many characters of the answers last read about a topic are kept: they are asked for again."""
 
 
 class Ledger:

@@ -1,7 +1,7 @@
 """Marks: what a ledger holds of the contents of each version, so that another process knows them again, and no more.
 
 A mark is an HMAC. Its key is a file beside the ledger or the configuration, which its owner alone can read, and never
-in the database: whoever has a copy of the ledger, and a guess of the tables, can't find out whether the guess is right.
+in the database: with a copy of the ledger and a guess of the tables, nobody can find out whether the guess is right.
 Each version names the key of its mark by a hash.
 """
 
@@ -81,15 +81,15 @@ class MarkKey:
 
 
 def name_of(key: bytes) -> str:
-    """What a version calls the key of its mark; says nothing about it."""
+    """The name by which a version calls the key of its mark; says nothing about it."""
     return sha256(b"discreet marks\0" + key).hexdigest()
 
 
 def mark(key: bytes, account: str, version: int, contents: str, group: str = "") -> str:
     """What a ledger holds of the contents of a version, whose digest is made from private data.
 
-    Whoever has a candidate for the data, but not the key, can't find out whether it is the right one. The version goes
-    into it, so that two marks don't tell either whether two versions hold the same; and the refresh group, unless it is
+    Without the key, nobody who has a candidate for the data can find out whether it is right. The version goes into it,
+    so that two marks don't tell either whether two versions hold the same; and the refresh group, unless it is
     the one without a name.
 
     Examples:

@@ -29,7 +29,7 @@ _MOST_DAYS = 366
 
 
 class RequestState(StrEnum):
-    """What became of a request."""
+    """The state of a request."""
 
     OPEN = "open"
     APPROVED = "approved"
@@ -41,7 +41,7 @@ class RequestState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRequest:
-    """A question that somebody asked to be approved.
+    """A question that an analyst asked to have approved.
 
     Args:
         id: what it is called by.
@@ -316,7 +316,7 @@ def read_request(transaction: AccountEntries, row: Row) -> ApprovalRequest:
 def _state(
     transaction: AccountEntries, row: Row, approval: Row | None, denial: Row | None, use: Row | None
 ) -> RequestState:
-    """What became of a request."""
+    """The state of a request."""
     if use is not None:
         return RequestState.USED
     if denial is not None:

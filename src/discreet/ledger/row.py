@@ -19,14 +19,14 @@ FORMATS = frozenset({1, FORMAT})
 """Those that it reads. What it writes to gets its own."""
 
 GENESIS = "0" * 64
-"""What stands for the hash before the first entry."""
+"""Stands for the hash before the first entry."""
 
 BEGINNING = -(2**62)
 """Before any entry, and before any row that tampering may have put in front of the first."""
 
 
 class Kind(StrEnum):
-    """What an entry records."""
+    """The kinds of entries."""
 
     OPEN = "open"
     """The ledger was made: its format, and its name, the hash of a secret."""
@@ -54,7 +54,7 @@ class Kind(StrEnum):
     """It got no answer. What was paid stays paid."""
 
     TOKEN = "token"  # noqa: S105 — the name of a kind
-    """Somebody was given a token, by which a server lets them in; the digest is that of the token."""
+    """A token was issued, by which a server lets its holder in; the digest is that of the token."""
 
     REVOKE = "revoke"
     """A token holds no more."""
@@ -161,7 +161,7 @@ class Row:
         return dict(zip(_COLUMNS, self.values(), strict=True))
 
     def values(self) -> tuple[Any, ...]:
-        """What is in the columns, in their order."""
+        """The values of the columns, in their order."""
         return _VALUES(self)
 
     def content(self) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Place:
 
 
 class Servers(Protocol):
-    """What is counted together."""
+    """The counts that are kept together."""
 
     def slot(self, number: int) -> AbstractContextManager[None]:
         """Have a slot to oneself; waits until no other server has it.
@@ -123,7 +123,7 @@ class Servers(Protocol):
 
 
 def servers_of(url: str, account: str) -> Servers:
-    """What the servers of an account count together.
+    """The counts that the servers of an account share.
 
     Raises:
         LedgerUnavailable: the ledger is a file, and another server answers from it; or the database can't be reached.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class AccountEntries:
     """The entries of one account, within one transaction.
 
-    Whoever writes holds the ledger's lock, so what was read stays true until it is acted on. Each look-up finds one
+    A writer holds the ledger's lock, so what was read stays true until it is acted on. Each look-up finds one
     entry by an index: running totals stand in the reservations, so a decision takes as long in a ledger of a million
     questions as in a new one.
 
@@ -66,7 +66,7 @@ class Binding(NamedTuple):
 
     @property
     def remaining(self) -> Remaining:
-        """What a next question may cost by it."""
+        """The most that a next question may cost by it."""
         return filter_for(self.share).remaining(self.spent)
 
 
@@ -236,7 +236,7 @@ def _of_token(entries: AccountEntries, token: str) -> Budget | None:
 
 
 def least_of(remaining: Sequence[Remaining]) -> Remaining:
-    """What all of these leave for a question."""
+    """The least of what these leave for a question."""
     return reduce(
         lambda one, other: Remaining(
             epsilon=min(one.epsilon, other.epsilon), rho=min(one.rho, other.rho), delta=min(one.delta, other.delta)

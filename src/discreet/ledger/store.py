@@ -258,7 +258,7 @@ def _server_engine(server: Server) -> Engine:
 
 
 def dedicated_engine(server: Server) -> Engine:
-    """An engine whose connections are each somebody's own, for what is no part of the chain; nothing of it is durable.
+    """An engine whose connections are shared by nobody, for what is no part of the chain; nothing of it is durable.
 
     Raises:
         LedgerUnavailable: its driver isn't installed.

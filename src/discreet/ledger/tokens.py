@@ -1,6 +1,6 @@
 """Tokens: who may come in to an account through a server. They are made and revoked by entries of the chain.
 
-The ledger holds the SHA-256 of a token, never the token: whoever reads a copy of it can't come in. A token is 256
+The ledger holds the SHA-256 of a token, never the token: nobody can sign in with a copy of it. A token is 256
 random bits, so no digest of it can be found by trying.
 
 Beside the digest stands a SCRAM-SHA-256 verifier, by which a server that speaks PostgreSQL's protocol checks a token.
@@ -68,7 +68,7 @@ class Grant:
 
     @property
     def id(self) -> str:
-        """What it is called by; says nothing of the token itself."""
+        """Its name; says nothing of the token itself."""
         return self.digest[:12]
 
 
@@ -199,7 +199,7 @@ def granted(row: Row, revocation: Row | None = None) -> Grant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verifier:
-    """What a password is checked by.
+    """The verifier by which a password is checked.
 
     Args:
         iterations: how often it is hashed.

@@ -51,7 +51,7 @@ RESTORED = "restored "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Debit:
-    """What is to be paid for.
+    """A loss that is to be paid for.
 
     Args:
         cost: of the question.
@@ -99,7 +99,7 @@ class Reservation:
         version: of the data it is asked of.
         analyst: who asked.
         cost: what was charged.
-        receipt: the hash of the debit's entry; whoever brings the outcome shows it.
+        receipt: the hash of the debit's entry; the outcome is accepted only with it.
     """
 
     entry: int
@@ -113,7 +113,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """What is to become the next version of a group; see `Account.admit`.
+    """A snapshot that is to become the next version of a group; see `Account.admit`.
 
     Args:
         contents: a digest of what it holds. Private.
@@ -146,7 +146,7 @@ class Admitted:
 
 
 class AccountTransaction(AccountEntries):
-    """What is decided about one account, and written, within one transaction."""
+    """One transaction of the database, in which all is decided and written about one account."""
 
     __slots__ = ()
 
@@ -284,14 +284,14 @@ class AccountTransaction(AccountEntries):
         return Admitted(version=version, snapshot=snapshot, mark=row.digest or "", group=group)
 
     def spent(self, analyst: str | None = None) -> Charge:
-        """What was spent, by everyone or by one analyst, as the last reservation states it."""
+        """The loss spent, by everyone or by one analyst, as the last reservation states it."""
         last = self._last_debit()
         if analyst is None:
             return from_columns(last, "spent_")
         return from_columns(self.last(Kind.RESERVE, analyst=analyst), "share_")
 
     def remaining(self, declaration: Declaration, analyst: str | None, token: str = "") -> Remaining:
-        """What a next question may cost: the least of what the budget and the analyst's shares have left."""
+        """The most that a next question may cost: the least of what the budget and the analyst's shares have left."""
         budgets = self._budgets(declaration, analyst, token)
         return least_of([one.remaining(spent) for one, spent in budgets])
 
@@ -393,7 +393,7 @@ class AccountTransaction(AccountEntries):
         return total
 
     def failures(self) -> Failures:
-        """What has failed since the custodian last looked, or may fail yet."""
+        """The questions that have failed since the custodian last looked, or may fail yet."""
         return failures_by(self, self._last_debit())
 
     def acknowledge_failures(self) -> Failures:

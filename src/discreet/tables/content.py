@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NAMES, NOTES = "names of people", "free text"
 """What is told by words, and not by a form: it may be something else."""
 LOOKED_AT = 10_000
-"""So many different values of a column are looked at, evenly spread over all of them in their order."""
+"""How many different values of a column are looked at, spread evenly over all of them in their order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,14 +293,14 @@ _FAMILY = (
 _KNOWN_NAMES = frozenset(f"{_GIVEN} {_FAMILY}".split())
 _LETTER = r"A-Za-z\x{80}-\x{2018}\x{201A}-\x{10FFFF}"
 _WORDS = rf"^[{_LETTER}][{_LETTER}'’.-]*(?:,? [{_LETTER}][{_LETTER}'’.-]*){{0,4}}$"
-"""Or with other signs beyond ASCII in the place of letters, which `_OTHERS` rules out: so many `\\pL` take RE2 5 ms to
-compile, each time that it is asked."""
+"""Or with other signs beyond ASCII in the place of letters, which `_OTHERS` rules out: with `\\pL` in these
+places RE2 takes 5 ms to compile it, each time that it is asked."""
 _OTHERS = r"[^\x00-\x7F\pL’]"
 _NAMED = 0.15
 """The share of different values that must hold one of the commonest names; no list has all names, and words for other
 things, such as cities, are named after people, too."""
 _PEOPLE = 5
-"""So many different names at the least: three categories may be called like people."""
+"""Fewer different names than this prove nothing: three categories may be called like people."""
 _SPOKEN = 5
 """Words of a note, on average, and spaces between them."""
 _NEW = 0.5

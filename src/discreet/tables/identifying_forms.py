@@ -22,9 +22,9 @@ _LEAST = 0.5
 _DATED = 0.95
 """The same of numbers that have a date and no check digit: of those whose first letters could be one, half are."""
 _TRIED = 400
-"""So many numbers of a form are tried at the most: they settle what chance can't have done."""
+"""How many numbers of a form are tried: enough to rule out chance."""
 _FIRST, _FEW = 40, 4
-"""If fewer than one in four of the first so many are valid, the rest isn't tried."""
+"""If fewer than one in four of the first ones are valid, the rest isn't tried. This is how many come first."""
 
 
 _D = "[0-9]"
@@ -42,7 +42,7 @@ class OfficialNumber:
             the most.
         digits: how many digits it has if it has nothing else; a number has lost the zeros before it. 0 if it has more.
         starts: how it begins; by its form alone if empty.
-        least: of the numbers of that form, so many must be valid at the least.
+        least: the share of the numbers of that form that must be valid.
         shows: one of the valid ones must begin so, or they may be something else.
     """
 
@@ -160,7 +160,7 @@ def by_chance(valid: int, tried: int, chance: float) -> float:
 
 
 def kinds_of(numbers: Sequence[tuple[OfficialNumber, Sequence[str]]]) -> list[tuple[OfficialNumber, float]]:
-    """Of which kinds numbers are, and which share of those with the kind's form; the greatest share first.
+    """The kinds that numbers are of, and the share of those with the kind's form; the greatest share first.
 
     The probability that random check digits bring a kind about is at most `FALSE_ALARM` for all kinds together, and of
     the numbers of its form at least half are valid, whatever made them so. A kind without check digits goes by its form

@@ -87,9 +87,9 @@ _MONTHS = (
 """The names of months, in full and in short, in English and in the languages around it."""
 _MONTH_OF = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names.split()}
 _TRIED = 1_000
-"""So many texts nearly always tell that a column holds others."""
+"""How many texts nearly always show that a column holds something else."""
 _FEW = 4
-"""So many numbers of eight digits that all are dates are none by chance: one in 600 is."""
+"""This many numbers of eight digits aren't all dates by chance: one in 600 is."""
 
 
 def days_of(

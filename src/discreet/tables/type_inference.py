@@ -27,7 +27,7 @@ _WIDENING: dict[Kind | None, tuple[Kind, ...]] = {
     Kind.TIMESTAMP: (Kind.TIMESTAMP,),
     Kind.TEXT: (),
 }
-"""Of which kinds texts may be, narrowest first, if earlier ones were of a kind."""
+"""The kinds that texts may be of, narrowest first, if earlier ones were of a kind."""
 
 _WHOLE = "(?:-?(?:0|[1-9][0-9]{0,17})|[+](?:0|[1-9][0-9]{0,6}))"
 """A leading zero says that it is a code, such as a ZIP, and so do more digits than 64 bits always hold. A plus before
@@ -40,7 +40,7 @@ _TIME = f"{_DAY}(?:[ T]{_CLOCK % 9}{_ZONE}?)?"
 _PIECES = "^(?P<first>[0-9]{1,2})[./-](?P<second>[0-9]{1,2})[./-](?P<year>[0-9]{4})(?P<rest>.*)$"
 """A date in the order that dates are spoken in, taken apart."""
 _HEAD = 8
-"""So many texts are tried before all are: of most kinds, none is."""
+"""How many texts are tried before all of them: most kinds are ruled out by these."""
 
 
 def narrowest(texts: pa.Array, source: Source, so_far: Kind | None = None) -> tuple[Kind | None, pa.Array]:

@@ -26,40 +26,40 @@ from numpy.typing import NDArray
 from discreet.tables.schema.column import Kind
 
 Codes: TypeAlias = NDArray[np.integer[Any]]
-"""Of each row, the place of its value among the different ones."""
+"""For each row, the place of its value among the different ones."""
 
 _FEWEST = 0.01
-"""A candidate has at least so many different values, as a share of rows: fewer are groups."""
+"""The least share of rows that a candidate has as different values: with fewer, these are groups."""
 _MOST = 0.9
-"""And at most so many: beyond, hardly anybody has two rows."""
+"""And the greatest: beyond it, hardly anyone has two rows."""
 _FIXES = 0.875
 """How much of the disagreement that chance would bring must be missing: nine in ten agree where two would by chance."""
 _EXPECTED = 20
-"""Values whose rows would disagree by chance must be so many, so that they don't fail to by luck: below 1e-6."""
+"""How many values' rows must be expected to disagree by chance, so that luck alone can't explain it: below 1e-6."""
 _FOLLOWS, _AKIN = 0.8, 0.3
 """Facts that neighbouring values share this much more often than chance follow from their order; or may do so."""
 _ASCENDING = 0.95
-"""So do those that go up, or down, or stay from so many values to the next."""
+"""So do facts that go up, or down, or stay, from this share of values to the next."""
 _RELATED = 0.5
 """Two facts have to do with each other if those alike in one are this much more often alike in the other."""
 _PAIRS = 30
-"""So many pairs of values must be alike in a fact before it is compared with another."""
+"""How many pairs of values must be alike in a fact before it is compared with another."""
 _SAMPLE, _BLOCKS = 20_000, 40
-"""Of so many values all rows are looked at, in so many runs of neighbours; of all values if they aren't more."""
+"""How many values are looked at with all of their rows, in how many runs of neighbours; or all, if there are fewer."""
 _ROWS = 400_000
-"""And of fewer where these have more rows than this."""
+"""Fewer values, where these have more rows than this."""
 _LISTED = 1_000
 """A column of more values is taken to agree by chance as often in many rows as in two: rarely, and no less."""
 _TRIED, _ASKED = 50, 100
-"""Of a wide table so many columns are tried, those with most values, on so many others, which are spread evenly."""
+"""How many columns of a wide table are tried, those with most values, on how many others, spread evenly."""
 _COMPARED = 20
-"""So many facts are compared with each other."""
+"""How many facts are compared with each other."""
 _PAIRED, _LOOKED_AT = 100, 20_000_000
-"""So many pairs of columns are tried, and fewer of a table in which these would have more rows than this in all."""
+"""How many pairs of columns are tried, and fewer where these would have more rows than this in all."""
 _PAIR_ROWS, _NUMBERS = 50_000, 20
-"""Of each pair about so many rows are looked at; one of both columns has so many values."""
+"""About how many rows of each pair are looked at, and how many values one of its columns has."""
 _TOGETHER = 1.1
-"""Rows of a value stand together if they make at most so many runs a value."""
+"""Rows of a value stand together if they make at most this many runs per value."""
 
 
 class CodedColumn(Protocol):
@@ -67,7 +67,7 @@ class CodedColumn(Protocol):
 
     @property
     def codes(self) -> Codes:
-        """Of each row, the place of its value."""
+        """For each row, the place of its value."""
 
     @property
     def rows(self) -> int:
@@ -119,7 +119,7 @@ class UnitCandidate:
 
 OF_SOMEBODY = "the number of a person, household or firm"
 _TOLD = 3
-"""So many columns are told in a sentence."""
+"""How many columns are named in a sentence."""
 
 
 def some_of(names: Sequence[str]) -> str:

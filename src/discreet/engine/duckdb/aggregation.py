@@ -65,7 +65,7 @@ class Adds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What the SQL depends on: numbers and limits, no names and no values.
+    """The shape of a question: all that its SQL depends on, which is numbers and limits, no names and no values.
 
     Args:
         units: how many columns say whose a row is; none, if each row is a unit.
@@ -100,7 +100,7 @@ class Shape:
 
 
 def shape_of(exact: ir.Exact) -> Shape:
-    """What the limiting SQL depends on."""
+    """The shape of a question."""
     groups: int | None = 1
     for key in exact.keys:
         groups = None if groups is None or key.values is None else groups * len(key.values)
@@ -159,7 +159,7 @@ def constant_steps(measure: ir.Sum) -> int | None:
 def rows_at_most(relation: ir.Relation, counts: Mapping[str, int]) -> int:
     """The rows of a relation, or more; never more than any table has.
 
-    A join of relations that have so many pairs of rows is over long after its sums could overflow.
+    A join of relations with that many pairs of rows would end long after its sums could overflow.
 
     Args:
         relation: whose rows.
@@ -329,7 +329,7 @@ def in_order(keys: int) -> str:
 def result_of(
     exact: ir.Exact, groups: Sequence[tuple[Any, ...]], counts: Sequence[Sequence[tuple[Any, ...]]]
 ) -> ExactResult:
-    """What DuckDB answered, by group."""
+    """The result of a question, from DuckDB's groups and counts."""
     width = len(exact.keys)
     places = {group[:width]: place for place, group in enumerate(groups)}
     histograms: dict[str, list[dict[int, int]]] = {}

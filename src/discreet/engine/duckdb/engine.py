@@ -26,10 +26,10 @@ _MOST_PREPARED = 64
 """How many questions are remembered from when they are prepared until they are run."""
 
 MOST_ROWS = 10_000_000
-"""A public table with more rows isn't looked through for values: somebody waits for a plan."""
+"""A public table with more rows isn't looked through for values: an analyst is waiting for a plan."""
 
 _MOST_KNOWN = 64
-"""Of how many public tables it is remembered what they hold."""
+"""For how many public tables what they hold is remembered."""
 
 
 class DuckDB:
@@ -145,7 +145,7 @@ def _meet(exact: Exact) -> bool:
 def _groups(
     session: Session, compiled: Compiled, raw: RawViews
 ) -> tuple[Sequence[tuple[Any, ...]], Sequence[Sequence[tuple[Any, ...]]]]:
-    """What DuckDB answers to a question about these tables: its groups, and the counts of each histogram.
+    """Ask DuckDB a question about these tables: its groups, and the counts of each histogram.
 
     It is asked within a transaction.
     """

@@ -238,7 +238,7 @@ def _find_owners(stages: _Stages, found: str, hop: Hop, owner: Owner, views: Raw
 
 
 def _add_columns(stages: _Stages, scan: ScanView) -> None:
-    """What is asked about a row."""
+    """Add the columns that the question reads."""
     for number in sorted({*scan.checked, *scan.unchecked}):
         column = scan.table.columns[number]
         stages.read_column(column, f"r{number}")

@@ -58,7 +58,7 @@ def admit(
     Raises:
         SourceError: a source can't be read, or not as it is declared; or it was changed while it was read.
         SnapshotError: the folder can't be written.
-        InvalidArgument: a table has more rows than it was declared to have at the most.
+        InvalidArgument: a table has more rows than its declared ceiling.
     """
     account = among or tables
     paths = {
@@ -338,7 +338,7 @@ class _Reading:
         )
 
     def _lost_again(self, data: Mapping[str, object]) -> tuple[dict[str, int], int]:
-        """Of each column, how many values couldn't be read, and of how many rows an id: in a pass of its own."""
+        """How many values of each column, and how many rows' ids, couldn't be read; in a pass of its own."""
         with open_source(self.table.source, data) as source, Session() as session:
             fields = self._fields(source)
             session.execute("SET TimeZone = 'UTC'")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _GREATEST = 2**63 - 1
 _DIGITS = 15
-"""Whole numbers of so many digits are doubles."""
+"""Every whole number of this many digits is a double."""
 _ZONED = ":[0-9]{2}.*([A-Za-z]|[+-][0-9]{2}(:?[0-9]{2})?)$"
 """A time of day, and behind it a zone, or how far it is ahead of UTC."""
 _FINE = "[.][0-9]{6}[0-9]*[1-9]"

@@ -114,7 +114,7 @@ class Scan:
         return rows
 
     def _counted(self, source: OpenSource, names: Sequence[str], beyond: Counter[str]) -> Iterator[pa.RecordBatch]:
-        """The rows, while somebody is told how many there were, and times are counted that DuckDB fails on."""
+        """The rows, while progress is reported, and times that DuckDB fails on are counted."""
         import pyarrow as pa
         import pyarrow.compute as pc
 

@@ -83,7 +83,7 @@ class HeldTable:
         rows: how many it has. Private.
         digest: of its contents. Private. Empty for a table in place, for which its files' identities stand.
         written: what was declared of how its source is written, as JSON.
-        most_rows_per_unit: how many rows of one unit were admitted at the most; None if nothing was looked at.
+        most_rows_per_unit: the most rows of one unit that were admitted; None if nothing was looked at.
         file: the name of its file in the snapshot's folder, or its path; None for a table in memory or in place.
         places: the files that it was admitted in place in, and stays in.
         data: the table, if it is in memory.

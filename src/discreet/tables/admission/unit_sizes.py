@@ -18,10 +18,10 @@ from discreet.tables.schema.dataset import owner_of
 from discreet.tables.schema.table import Owner, Table
 
 LIMITS = (1, 2, 5, 10, 20, 50)
-"""Of rows: what each would cut off is told."""
+"""Limits on rows; for each, what it would cut off is told."""
 
 _QUANTILES = (50, 90, 99)
-"""Of units by their rows, in per cent."""
+"""Percentiles of units by their rows."""
 
 _WORDS = (
     "unknown unkn unk none null nil nan na n/a n.a. nobody anonymous anon missing default guest dummy test tbd todo "
@@ -37,7 +37,7 @@ _FORMS = {
     "nines": "regexp_full_match(id, '9{3,}')",
     "ones": "regexp_full_match(id, '1{4,}')",
 }
-"""Of ids that look like place-holders, as conditions on `id` in small letters; the first that holds."""
+"""Which ids look like place-holders: conditions on `id` in small letters, of which the first that holds counts."""
 
 _NUMBERED = ("zeros", "nines", "ones")
 """Forms that an honest number may have: they are told of ids with more rows than nearly all others."""
@@ -86,7 +86,7 @@ def _sizes(snapshot: Snapshot, table: Table, owner: Owner) -> dict[str, Any]:
 
 
 def _quantile(sizes: Sequence[tuple[int, int]], part: int) -> int:
-    """The size that so many per cent of the units don't exceed."""
+    """The size that this percentage of the units don't exceed."""
     units = list(accumulate(units for _, units in sizes))
     return next((size for (size, _), upto in zip(sizes, units, strict=True) if 100 * upto >= part * units[-1]), 0)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _DIGITS = 18
-"""Integers of so many digits fit in 64 bits."""
+"""Every integer of this many digits fits in 64 bits."""
 
 
 def describe(source: Source, data: Mapping[str, object], ids: frozenset[str] = frozenset()) -> tuple[Column, ...]:

@@ -41,7 +41,7 @@ class ColumnProfile:
         hi: greatest value, likewise.
         values: the different values of a column of texts, integers, booleans or dates, with None among them if
             there are NULLs; None for the whole if there are more than the engine was asked to list.
-        units: how many units have each of the values of a column of texts; at least so many.
+        units: how many units at least have each of the values of a column of texts.
         repeats: whether some value occurs twice, of a column that may be an id; None if nobody looked.
     """
 

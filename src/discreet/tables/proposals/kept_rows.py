@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _CELLS = 20_000_000
-"""So many cells are kept: the first rows of a larger table."""
+"""How many cells are kept: those of the first rows of a larger table."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -1,6 +1,6 @@
 """What shows that a file is laid out for readers: sums below, merged cells, numbers of rows, a last column of nothing.
 
-Of each, the custodian is told, who alone sees it; nothing is concluded from it.
+The custodian, who alone sees it, is told of each; nothing is concluded from it.
 """
 
 from __future__ import annotations

@@ -24,9 +24,9 @@ from discreet.tables.schema.toml import key, printable
 MOST_KEYS = 100
 """How many values read off the data are proposed as keys; a column with more isn't a list of groups."""
 LONGEST_KEY = 40
-"""Characters of a text that may be a key: a longer one is somebody's note."""
+"""Characters of a text that may be a key: a longer one is a note about a person."""
 LEAST_UNITS = 10
-"""So many units must have a text before it is proposed as a key: what fewer have may single them out."""
+"""How many units must have a text before it is proposed as a key: with fewer, it may single them out."""
 
 _TELLS = ("the unit", "the link", "a link")
 _LEAK = "LEAK: read off the data; replace by what the column may hold"
@@ -91,7 +91,7 @@ class Suggestion:
         return Note(above=(self.reason, *ways), beside=str(self.origin))
 
     def way_back(self) -> tuple[str, str]:
-        """Of a column that is left out, why it isn't there, and the line that would let it in again."""
+        """Why a column is left out, and the line that would let it in again."""
         return f"left out: {self.origin}: {self.reason}", _line(self.column)
 
 

@@ -360,7 +360,7 @@ def _column(column: Column) -> dict[str, Any]:
 def declarations_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
     """What is declared of each table, by its name in lower case, as JSON-ready data with exact numbers.
 
-    Where its source lies isn't in it. Whoever adds a key says in `ledger.changes` what a change of it weakens.
+    Where its source lies isn't in it. To add a key, say in `ledger.changes` what a change of it weakens.
     """
     return {table.name.casefold(): _declared(table, dataset) for table in dataset.tables}
 

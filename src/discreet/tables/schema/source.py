@@ -210,7 +210,7 @@ def _separates(delimiter: str) -> bool:
 
 _USUAL_SIGNS = {"quote": "'", "escape": "\\", "comment": "#"}
 MOST_LINES_ABOVE, MOST_FOOTER_LINES = 10_000, 100
-"""So far down may a header stand, and so many lines below the rows may be left out."""
+"""How far down a header may stand, and how many lines below the rows may be left out."""
 
 
 def _is_sign(sign: str) -> bool:

@@ -324,7 +324,7 @@ def _has_line_of(text: bytes, sign: bytes) -> bool:
 
 
 def _record_by_record(text: Text, grammar: Grammar, malformed: Malformed, least: int) -> bytes:
-    """The whole records of at least so many bytes of text."""
+    """The whole records of at least this many bytes of text."""
     whole = []
     size = 0
     while size < least and len(text):

@@ -14,8 +14,8 @@ from discreet.tables.sources.files import OpenFile
 _PACKED = {".gz": "gzip", ".zst": "zstd"}
 _MARK = codecs.BOM_UTF8
 _WRONG = "\udcff"
-"""Stands for bytes that aren't in the file's encoding. As UTF-8 it isn't valid either, so that whoever checks for UTF-8
-finds it, in the record where it belongs."""
+"""Stands for bytes that aren't in the file's encoding. As UTF-8 it isn't valid either, so a check for UTF-8 finds
+it, in the record where it belongs."""
 _HANDLER = "discreet-wrong-bytes"
 
 

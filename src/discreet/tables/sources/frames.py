@@ -25,10 +25,10 @@ MOST_BYTES_IN_MEMORY = 1 << 33
 _THREADS = 2
 _SHOWN = 50
 _PART = 1 << 18
-"""So many rows are looked at, at a time, for an example of each category."""
+"""How many rows are looked at together for an example of each category."""
 
 _Choose: TypeAlias = Callable[[Sequence[object]], list[int]]
-"""Of the names that a table has, the places of those that are wanted."""
+"""From the names of a table's columns to the places of those that are wanted."""
 
 
 @dataclass(slots=True)
@@ -287,7 +287,7 @@ def _polars_categories(column: Any) -> FrameColumn:  # noqa: ANN401 — as above
 
 
 def _examples(codes: pa.ChunkedArray) -> NDArray[np.int64]:
-    """Of each code up to the greatest, a row that has it; the first row of one that none has.
+    """A row for each code up to the greatest; the first row for a code that no row has.
 
     Rows are looked at in parts, until each code from the least to the greatest is found: the first part has nearly
     always all of them. Polars numbers the categories of all columns together, so those below the least are others'.

@@ -1,7 +1,7 @@
 """Parquet files in place, which questions read where they lie: that they still are what was admitted.
 
 Which files they are is noted, and seen that they still are those that were admitted. A file's identity is its device,
-its inode, its size, the times of its last change and its footer. Whoever writes to it moves the time of change
+its inode, its size, the times of its last change and its footer. Writing to it moves the time of change
 (`ctime`), which no program can set back: also where size and time of modification stay as they were, and whichever of
 its names was used. Another file in its place has another inode.
 
@@ -22,7 +22,7 @@ from discreet.tables.sources.files import OpenFile
 from discreet.tables.sources.partitions import parts_of
 
 MOST_FILES = 100
-"""Of one table: all are open while a question runs."""
+"""Per table: all of them are open while a question runs."""
 
 _FINE, _COARSE = 50_000_000, 2_500_000_000
 """Nanoseconds after which a clock has moved on: one that ticks at each of a kernel's interrupts, and one of FAT."""

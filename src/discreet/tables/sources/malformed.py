@@ -15,12 +15,12 @@ from typing import Protocol
 from discreet.errors import Hint, SourceMalformed
 
 MOST_LINES = 100
-"""So many lines of malformed records are remembered."""
+"""How many lines of malformed records are remembered."""
 MOST_COUNTED = 1_000
-"""So many malformed records are counted before a file is refused for them."""
+"""How many malformed records are counted before a file is refused for them."""
 _SHOWN = 10
 _FEW = 10
-"""Leaving lines out is offered if fewer than one in so many is malformed."""
+"""Leaving lines out is offered if fewer than one in this many is malformed."""
 _DELIMITERS = b",;\t|"
 _COMMENTS = "#%"
 """Signs with which comments begin, in most files that have some."""
@@ -92,7 +92,7 @@ def _misquoted(line: bytes, delimiter: bytes, quote: bytes) -> Fault:
 
 
 def _miscounted(line: bytes, delimiter: bytes, width: int, quote: bytes, cells: int) -> Fault:
-    """What is wrong with a line that has so many cells."""
+    """The fault of a line that has more or fewer cells than there are columns."""
     if cells == width + 1 and line.endswith(delimiter):
         return Fault(Cause.TRAILING, cells)
     if cells > width and quote != b"'" and _cells(line, delimiter, b"'") == width:
@@ -289,7 +289,7 @@ class Malformed:
 _READABLE = {Cause.ENCODING, Cause.ESCAPED, Cause.SINGLE, Cause.TRAILING, Cause.DELIMITER, Cause.COMMENT}
 """What is read once it is said how the file is written."""
 _CAUSES = 4
-"""So many causes are told."""
+"""How many causes are told."""
 _FOOTER = 20
 """More lines than this are no footer."""
 
@@ -316,7 +316,7 @@ _WORDS = {
     Cause.NOT_JSON: "that aren't JSON",
     Cause.NOT_OBJECT: "that are JSON, but no object",
 }
-"""What is said of so many lines."""
+"""How lines with each of these causes are described."""
 _WAYS: Mapping[Cause, tuple[str, Mapping[str, str | bool]]] = {
     Cause.ENCODING: ("say in which encoding the file is, such as {encoding}; or save it in UTF-8", {"encoding": ""}),
     Cause.COMMENT: ("lines that begin so are comments: {comment}", {"comment": ""}),

@@ -218,7 +218,7 @@ def column_names(written: Sequence[str], location: str) -> tuple[str, ...]:
 
     Raises:
         SourceUnsupported: there are no columns or too many, or two names are equal or differ in case alone. Their
-            numbers are named, and not they: a text file that lacks its header has somebody's row there.
+            numbers are named instead: a text file without a header has a person's row there.
 
     Examples:
         >>> column_names(["age", "", " sex "], "census.csv")

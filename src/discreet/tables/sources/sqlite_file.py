@@ -19,7 +19,7 @@ from discreet.tables.sources.files import identity_of
 from discreet.tables.sources.reader import Field, OpenDatabase, column_names, only
 
 _PATIENCE = 5.0
-"""Seconds to wait for somebody who writes."""
+"""Seconds to wait for another process to finish writing."""
 _HIDDEN = 1
 """What SQLite says of a column that no query sees unless it is named."""
 
