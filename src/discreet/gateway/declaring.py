@@ -11,7 +11,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import rational
 from discreet.privacy import Bounds, BoundValue, Budget, Keys, Limits, Unit
-from discreet.query.sql import meant
+from discreet.suggestions import did_you_mean
 from discreet.tables import Column, Kind, Link, Source, Table
 from discreet.tables.schema.column import kind_of
 from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING
@@ -326,7 +326,7 @@ def _declare(schema: tuple[Column, ...], declared: Mapping[str, Declaration], so
     for name in declared:
         if name.casefold() not in names:
             raise InvalidArgument(
-                f"the table has no column {name!r}", hint=meant(name, [column.name for column in schema])
+                f"the table has no column {name!r}", hint=did_you_mean(name, [column.name for column in schema])
             )
     by_name = {name.casefold(): declaration for name, declaration in declared.items()}
     return tuple(_column(column, by_name.get(column.name.casefold()), source) for column in schema)

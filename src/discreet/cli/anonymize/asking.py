@@ -136,9 +136,9 @@ def _names(text: str, possible: Sequence[str]) -> tuple[str, ...]:
     found = columns.names([text]) or []
     for name in found:
         if name not in possible:
-            from discreet.query.sql import meant
+            from discreet.suggestions import did_you_mean
 
-            raise InvalidArgument(f"no column {name!r} is left", hint=meant(name, possible) if possible else "")
+            raise InvalidArgument(f"no column {name!r} is left", hint=did_you_mean(name, possible) if possible else "")
     return tuple(found)
 
 

@@ -267,13 +267,13 @@ class Choices:
             SourceError: a file can't be read.
         """
         from discreet.anonymity.hierarchies import read_hierarchy
-        from discreet.query.sql import meant
+        from discreet.suggestions import did_you_mean
 
         for name in self.hierarchies:
             if name not in quasi_identifying:
                 raise InvalidArgument(
                     f"there is a hierarchy for {name!r}, which isn't among the quasi-identifying columns",
-                    hint=meant(name, quasi_identifying),
+                    hint=did_you_mean(name, quasi_identifying),
                 )
         return {name: read_hierarchy(path) for name, path in self.hierarchies.items()}
 

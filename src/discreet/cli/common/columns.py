@@ -118,9 +118,9 @@ def check(said: Mapping[str, Sequence[str] | None], table: Sequence[str]) -> Non
     named_by: dict[str, str] = {}
     for option, name in ((option, name) for option, named in said.items() for name in named or ()):
         if name not in table:
-            from discreet.query.sql import meant
+            from discreet.suggestions import did_you_mean
 
-            raise SchemaMismatch(f"the table has no column {name!r} ({option})", hint=meant(name, table))
+            raise SchemaMismatch(f"the table has no column {name!r} ({option})", hint=did_you_mean(name, table))
         if name in named_by:
             both = f"by {named_by[name]} and by {option}" if option != named_by[name] else f"by {option}"
             raise InvalidArgument(

@@ -78,6 +78,7 @@ def impossible(conditions: Sequence[Expr], trial: Trial) -> tuple[Expr, ...] | N
     Examples:
         >>> from discreet.query.ir.expressions import literal
         >>> from discreet.tables import Kind
+        >>> from fractions import Fraction
         >>> age = Column("people", "age", Type(Kind.INTEGER, Fraction(0), Fraction(110)))
         >>> print(*impossible([call("gt", age, literal(50)), call("gt", age, literal(200))], Trial()))
         gt("people"."age", integer:200)

@@ -4,7 +4,6 @@ parse → scopes and FROM → bind → type → check. Nothing here has a handle
 cause, place, fix.
 """
 
-from discreet.query.sql.did_you_mean import meant
 from discreet.query.sql.explain_prefix import explained
 from discreet.query.sql.ibis_expressions import frame_of, written
 from discreet.query.sql.options_clause import Options, Strategy
@@ -16,7 +15,6 @@ __all__ = [
     "Strategy",
     "explained",
     "frame_of",
-    "meant",
     "options",
     "parse",
     "question",

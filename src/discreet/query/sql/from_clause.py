@@ -9,7 +9,6 @@ from discreet.errors import UnknownTable, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, column_type, conjunction, conjuncts, narrowed
 from discreet.query.sql.binder import RowBinder
-from discreet.query.sql.did_you_mean import meant
 from discreet.query.sql.joins import Rows, SemiJoins, gathered, looks_inside, one_sided, parts_of_and
 from discreet.query.sql.names import check_alias, in_sql, renamed
 from discreet.query.sql.places import offset_of, placed
@@ -18,6 +17,7 @@ from discreet.query.sql.schemas import declared_as, schema_of
 from discreet.query.sql.scopes import Item, Scope, SelectContext, Source, note_columns
 from discreet.query.sql.truths import as_condition
 from discreet.query.sql.with_clause import Common, CommonTable, Derived
+from discreet.suggestions import did_you_mean
 from discreet.tables import Table, owner_of
 
 if TYPE_CHECKING:
@@ -108,9 +108,9 @@ class _From:
         """A table, or what WITH names."""
         known = [*self._common, *(table.name for table in self._context.tables)]
         if type(node.this).__name__ == "Dot":
-            raise UnknownTable("a table has at most three names, with points between", hint=meant("", known))
+            raise UnknownTable("a table has at most three names, with points between", hint=did_you_mean("", known))
         if type(node.this).__name__ != "Identifier":
-            raise Unsupported("FROM takes a table, not a function", hint=meant("", known))
+            raise Unsupported("FROM takes a table, not a function", hint=did_you_mean("", known))
         for part, value in node.args.items():
             if value and part not in {"this", "alias", "db", "catalog"}:
                 raise refused_table_part(part)
@@ -121,7 +121,7 @@ class _From:
         if table is None:
             raise UnknownTable(
                 f"no table here is called {'.'.join((*schema, node.name))!r}",
-                hint=meant(node.name, known)
+                hint=did_you_mean(node.name, known)
                 if name not in {each.name.casefold() for each in self._context.tables}
                 else f"write {node.name}, or declare the table by that name",
             )
@@ -223,7 +223,9 @@ class _From:
         for name in names:
             pairs = [each.columns[name] for each in held if name in each.columns and name not in each.merged]
             if not pairs or name not in item.columns:
-                raise UnknownTable(f"USING needs column {name!r} on both sides", hint=meant(name, item.columns, in_sql))
+                raise UnknownTable(
+                    f"USING needs column {name!r} on both sides", hint=did_you_mean(name, item.columns, in_sql)
+                )
             found.append(call("eq", pairs[0], item.columns[name]))
             item.merged.add(name)
         if not found and str(join.kind or "").upper() != "CROSS":

@@ -15,7 +15,7 @@ from discreet.query import ir
 from discreet.query.ir import call, literal
 from discreet.query.sql.aggregate_syntax import is_aggregate
 from discreet.query.sql.bind import Bind
-from discreet.query.sql.did_you_mean import meant
+from discreet.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -73,7 +73,7 @@ def _taken(tokens: Sequence[Token], at: int, done: list[Token], calls: list[_Cal
     token = tokens[at]
     name = token.text.casefold()
     if name not in PRIVATE.values() or token.token_type.name in {"STRING", "IDENTIFIER"}:
-        hint = f"{meant(name, [PER_ROW])}; to compare, write >="
+        hint = f"{did_you_mean(name, [PER_ROW])}; to compare, write >="
         raise Unsupported(f"there is no argument called {token.text[:40]!r}", hint=hint, at=token.start)
     if not calls or calls[-1].comma is None or done[-1].token_type.name != "COMMA":
         raise SqlSyntax(f"{name} comes after what is aggregated", hint=f"SUM(x, {name} => (0, 100))", at=token.start)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from discreet.errors import SqlSyntax, TypeMismatch
 from discreet.query import ir
 from discreet.query.sql.places import offset_of
+from discreet.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -41,6 +42,20 @@ def in_sql(name: str) -> str:
         ('age', '"hours-per-week"')
     """
     return name if _PLAIN.fullmatch(name) else '"' + name.replace('"', '""') + '"'
+
+
+def column_meant(name: str, known: Iterable[str]) -> str:
+    """The nearest of the columns: also one of several words, of which this name is one.
+
+    Examples:
+        >>> column_meant("hours", ["age", "hours-per-week"])
+        'did you mean "hours-per-week"? such a name stands in double quotes'
+    """
+    names = list(known)
+    for each in names:
+        if in_sql(each) != each and name.casefold() in re.split(r"\W+", each.casefold()):
+            return f"did you mean {in_sql(each)}? such a name stands in double quotes"
+    return did_you_mean(name, names, in_sql)
 
 
 class Names:

@@ -20,8 +20,8 @@ from discreet.privacy import Unit
 from discreet.query import ir
 from discreet.query.aggregates import AVG
 from discreet.query.ir import numeral, public_values
-from discreet.query.sql.did_you_mean import meant
 from discreet.query.sql.scopes import Scope, is_unit
+from discreet.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from sqlglot.tokenizer_core import Token
@@ -161,7 +161,7 @@ class _Clause:
         name = word.text.casefold()
         known = ("epsilon", "delta", "kappa") if self._old else _NAMES
         if _is_quoted(word) or name not in known:
-            raise Unsupported(f"unknown option {word.text[:40]!r}", hint=meant(name, known), at=at)
+            raise Unsupported(f"unknown option {word.text[:40]!r}", hint=did_you_mean(name, known), at=at)
         return "max_groups_contributed" if name == "kappa" else name
 
     def _value(self, name: str) -> object:

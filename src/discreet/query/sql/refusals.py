@@ -306,4 +306,4 @@ def too_many(node: exp.Expression) -> QueryError:
 def _suggestion(name: str) -> str:
     """The function that may have been meant."""
     close = nearest(name, _NAMES, cutoff=0.7)
-    return f"did you mean {close}?" if close not in (None, name.upper()) else _OFFERED
+    return _OFFERED if close in {None, name.upper()} else f"did you mean {close}?"

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from discreet.errors import UnknownColumn, UnknownTable, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
-from discreet.query.sql.did_you_mean import column_meant, meant
-from discreet.query.sql.names import Names
+from discreet.query.sql.names import Names, column_meant
 from discreet.query.sql.places import offset_of
 from discreet.query.sql.schemas import Schema, agree, schema_of
 from discreet.query.sql.with_clause import Derive
+from discreet.suggestions import did_you_mean
 from discreet.tables import Table
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Scope:
         if node.table and not items:
             called = [item.called for item in self.items]
             name = ".".join((*schema_of(node), node.table))
-            return UnknownTable(f"no table here is called {name!r}", hint=meant(node.table, called), at=at)
+            return UnknownTable(f"no table here is called {name!r}", hint=did_you_mean(node.table, called), at=at)
         names = [column.name for item in items for column in item.columns.values()]
         where = f"{items[0].called!r} has no" if len(items) == 1 else "no table here has a"
         hint = column_meant(node.name, names)

@@ -15,15 +15,15 @@ from discreet.query import ir
 from discreet.query.ir import call
 from discreet.query.sql.aggregate_syntax import is_margin
 from discreet.query.sql.binder import RowBinder, makes_groups
-from discreet.query.sql.did_you_mean import column_meant, meant
 from discreet.query.sql.from_clause import condition
 from discreet.query.sql.limit_clause import count_of
 from discreet.query.sql.margins import margin
-from discreet.query.sql.names import Names, check_alias
+from discreet.query.sql.names import Names, check_alias, column_meant
 from discreet.query.sql.ordering import order_of
 from discreet.query.sql.places import offset_of
 from discreet.query.sql.scopes import Facts, Scope
 from discreet.query.sql.spelling import spelled
+from discreet.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -197,7 +197,7 @@ class _Binder(RowBinder):
         if table is not None and table.name.casefold() != self._called.casefold():
             raise UnknownTable(
                 f"no table here is called {table.name!r}",
-                hint=meant(table.name, [self._called] if self._called else []),
+                hint=did_you_mean(table.name, [self._called] if self._called else []),
                 at=offset_of(node),
             )
 
