@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
 
-import duckdb
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+import duckdb
 from discreet.privacy import Bounds, Keys, Unit
 from discreet.query import ir
 from discreet.query.ir import conditions, contradiction
-from discreet.query.ir.expressions import literal
+from discreet.query.ir.literals import literal
 from discreet.query.sql import question
 from discreet.tables import Column, Kind, Source, Table
 from support.examples import examples

@@ -47,16 +47,10 @@ from discreet.query.ir.expressions import (
     Released,
     Side,
     Type,
-    Value,
     columns_in,
     is_null,
-    literal,
     margins,
-    moment,
-    null,
     nullif_zero,
-    numeral,
-    python_value,
     released_names,
     uncast,
 )
@@ -67,6 +61,7 @@ from discreet.query.ir.functions.text import BYTES_OF_CHARACTER
 from discreet.query.ir.grouping_sets import MARK, MOST_GROUPING_SETS, grouping, grouping_sets_of
 from discreet.query.ir.joins import Name, equal_columns, is_unique, joined_on, makes_pairs, name_of
 from discreet.query.ir.limits import declared_limits, has_one_row
+from discreet.query.ir.literals import Value, literal, moment, null, numeral, python_value
 from discreet.query.ir.ordinals import day_of, moment_of, ordinal
 from discreet.query.ir.questions import Order, Output, Question, computed_in, margins_of
 from discreet.query.ir.ranges import EXACT, hull, magnitude, outward, within

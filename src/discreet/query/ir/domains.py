@@ -30,14 +30,12 @@ from discreet.query.ir.expressions import (
     Margin,
     Released,
     Type,
-    Value,
     columns_in,
     is_null,
-    literal,
-    python_value,
 )
 from discreet.query.ir.functions import call
 from discreet.query.ir.functions.application import from_python
+from discreet.query.ir.literals import Value, literal, python_value
 from discreet.query.ir.ordinals import day_of
 from discreet.query.ir.ranges import EXACT, within
 from discreet.tables import Kind
@@ -281,9 +279,6 @@ def _checked(function: Function, values: Sequence[Value]) -> Value:
 def _size(expr: Expr) -> int:
     """How many functions an expression calls."""
     return 1 + sum(map(_size, expr.args)) if isinstance(expr, Call) else 0
-
-
-# ── What conditions leave ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def conjuncts(predicate: Expr) -> Iterator[Expr]:

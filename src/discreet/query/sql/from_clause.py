@@ -88,8 +88,6 @@ class _From:
         names = set[tuple[str, str]]().union(*(rows.names() for rows in self._parts))
         return all((column.table, column.name) in names for column in ir.columns_in(each))
 
-    # ── FROM and JOIN ────────────────────────────────────────────────────────────────────────────────────────────────
-
     def _rows(self, node: exp.Expression) -> Rows:
         """What one item of FROM means."""
         with placed(node):

@@ -229,8 +229,6 @@ class _Clause:
         got = f"the text {token.text[:40]!r}" if is_text else f"{sign}{token.text[:40]}"
         return TypeMismatch(f"option {name} takes {expected}, not {got}", at=at)
 
-    # ── Tokens ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
     def _here(self) -> int | None:
         """Where the next token stands."""
         return self._tokens[self.end].start if self.end < len(self._tokens) else None

@@ -74,8 +74,6 @@ class Subqueries:
         derived = self._groups(select, source) if is_grouped else self._rows(select, source)
         return self._distinct(select, derived) if "distinct" in parts else derived
 
-    # ── Rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
     def _rows(self, select: exp.Select, source: Source) -> Derived:
         """A SELECT that makes one row of each row."""
         named = {each.this.name.casefold(): each for each in select.args.get("windows") or ()}
@@ -111,8 +109,6 @@ class Subqueries:
             self._context.facts.hand_on(column, expr)
             held.append((name, column))
         return Derived(ir.Project(relation, alias, tuple(outputs)), tuple(held))
-
-    # ── Groups ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _groups(self, select: exp.Select, source: Source) -> Derived:
         """A SELECT that makes one row of all rows with equal keys, all of one unit."""

@@ -14,21 +14,9 @@ from typing import Any
 
 from discreet.errors import TypeMismatch, UnboundedColumn, Unsupported
 from discreet.privacy import KeyValue
-from discreet.query.ir.expressions import (
-    Call,
-    Expr,
-    Function,
-    Literal,
-    Type,
-    Value,
-    columns_in,
-    is_null,
-    literal,
-    moment,
-    null,
-    python_value,
-)
+from discreet.query.ir.expressions import Call, Expr, Function, Literal, Type, columns_in, is_null
 from discreet.query.ir.functions.casts import CASTS
+from discreet.query.ir.literals import Value, literal, moment, null, python_value
 from discreet.query.ir.ranges import REAL_LIMIT, Interval, outward
 from discreet.tables import Kind
 
@@ -132,9 +120,6 @@ def joined(combine: Callable[[Any, Any], Any], values: Sequence[Any]) -> Any:  #
         return values[0]
     middle = len(values) // 2
     return combine(joined(combine, values[:middle]), joined(combine, values[middle:]))
-
-
-# ── Arguments ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def of_kind(label: str, args: Args, *kinds: Kind) -> Args:

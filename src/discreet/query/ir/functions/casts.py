@@ -18,7 +18,8 @@ from struct import pack, unpack
 from typing import Any
 
 from discreet.errors import TypeMismatch, unforeseen
-from discreet.query.ir.expressions import Expr, Function, Type, Value, moment
+from discreet.query.ir.expressions import Expr, Function, Type
+from discreet.query.ir.literals import Value, moment
 from discreet.query.ir.ordinals import midnight
 from discreet.query.ir.ranges import INT64, UNKNOWN, Interval, outward, within
 from discreet.tables import Kind
@@ -39,9 +40,6 @@ _TAKES = {
     Kind.DATE: {Kind.TEXT, Kind.TIMESTAMP},
     Kind.TIMESTAMP: {Kind.TEXT, Kind.DATE},
 }
-
-
-# ── Types of the engine ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def typed(value: Any) -> Any:  # noqa: ANN401 — Ibis values
@@ -73,9 +71,6 @@ def _literal(constant: object, value: Any) -> Any:  # noqa: ANN401 — Ibis valu
     if kind.is_integer():
         return ibis.literal(int(constant)).cast("int64")  # type: ignore[call-overload]  # a whole number
     return ibis.literal(repr(float(constant))).cast("float64")  # type: ignore[arg-type]  # a real one
-
-
-# ── Casts ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _prepare(kind: Kind) -> Callable[[tuple[Expr, ...]], tuple[Expr, ...]]:
@@ -266,9 +261,6 @@ def _agrees(kind: Kind) -> Callable[..., bool]:
                 raise unforeseen(kind)
 
     return agrees
-
-
-# ── Single precision ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 _MOST_SINGLE = 2.0**128 - 2.0**104
