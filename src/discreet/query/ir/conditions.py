@@ -35,7 +35,7 @@ from discreet.query.ir.relations import (
 )
 
 Outcomes = frozenset[bool | None]
-"""What a condition can be; None is NULL."""
+"""The outcomes that a condition can have; None is NULL."""
 
 _ANY: Outcomes = frozenset({True, False, None})
 
@@ -45,7 +45,7 @@ def contradiction(relation: Relation, trial: Trial | None = None) -> tuple[Expr,
 
     Args:
         relation: of which rows.
-        trial: which has so many steps left; a new one, if it is left out.
+        trial: the steps that are left; a new one, if it is left out.
     """
     if isinstance(relation, Scan):
         return None
@@ -69,11 +69,11 @@ def contradiction(relation: Relation, trial: Trial | None = None) -> tuple[Expr,
 
 
 def impossible(conditions: Sequence[Expr], trial: Trial) -> tuple[Expr, ...] | None:
-    """Those of some conditions that can't all be true of one row; None if all of them may be.
+    """Find conditions that can't all be true of one row; None if all of them may be.
 
     Args:
         conditions: on one row.
-        trial: which has so many steps left.
+        trial: the steps that are left.
 
     Examples:
         >>> from discreet.query.ir.expressions import literal
@@ -101,7 +101,7 @@ def impossible(conditions: Sequence[Expr], trial: Trial) -> tuple[Expr, ...] | N
 
 
 def outcomes(condition: Expr) -> Outcomes:
-    """What a condition can be, by the types in it; those that it can't be for sure are left out."""
+    """The outcomes that a condition can have, by the types in it; those that are ruled out are missing."""
     found = _by_structure(condition)
     return found if condition.type.nullable else found - {None}
 
@@ -133,7 +133,7 @@ def is_always_zero(expr: Expr, trial: Trial) -> bool:
 
 
 def _by_structure(condition: Expr) -> Outcomes:  # noqa: PLR0911 — one case for each kind of condition
-    """What a condition can be, by what it is made of."""
+    """The outcomes that a condition can have, by what it is made of."""
     match condition:
         case Literal(value=bool() | None as value):
             return frozenset({value})
@@ -161,7 +161,7 @@ def _by_structure(condition: Expr) -> Outcomes:  # noqa: PLR0911 — one case fo
 
 
 def _connected_outcomes(args: Sequence[Expr], *, decisive: bool) -> Outcomes:
-    """What AND or OR can be; one that is decisive decides."""
+    """The outcomes of AND or OR, which one decisive argument settles."""
     found, other = [outcomes(arg) for arg in args], not decisive
     result: set[bool | None] = set()
     if any(decisive in each for each in found):
@@ -197,7 +197,7 @@ _COMPARED: Mapping[str, tuple[Callable[[Type, Type], bool], Callable[[Type, Type
 
 
 def _compared(name: str, left: Expr, right: Expr) -> Outcomes:
-    """What a comparison can be."""
+    """The outcomes that a comparison can have."""
     can_hold, can_fail = _COMPARED[name]
     if () in {left.type.values, right.type.values}:
         return frozenset({None})
@@ -277,7 +277,7 @@ def _connected(conditions: Sequence[Expr]) -> Iterator[tuple[int, ...]]:
 
 
 def _conditions(relation: Relation) -> Iterator[Expr]:
-    """What is true of each row of a relation, besides what the types of its columns say."""
+    """Conditions that hold for every row of a relation, beyond what its columns' types say."""
     match relation:
         case Where(source=source, predicate=predicate):
             yield from conjuncts(predicate)

@@ -60,7 +60,7 @@ class _UndeterminedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """What an expression can be.
+    """The values that an expression can have.
 
     Args:
         values: all values but NULL, each once.
@@ -214,7 +214,7 @@ def _column(column: Column) -> Domain | None:
 
 
 def _listed_domain(of: Type) -> Domain:
-    """What the type lists already."""
+    """The domain that the type already lists."""
     return Domain(of.values or (), null=of.nullable and not of.hidden, hidden=of.nullable and of.hidden)
 
 
@@ -308,7 +308,7 @@ def conjunction(conditions: Iterable[Expr]) -> Expr | None:
 
 
 def narrowed(conditions: Iterable[Expr]) -> Mapping[Column, Type]:
-    """What is known of columns where all these conditions are true.
+    """The types of columns where all these conditions are true.
 
     Examples:
         >>> age = Column("people", "age", Type(Kind.INTEGER, Fraction(0), Fraction(110)))
@@ -337,7 +337,7 @@ def _equal_columns(condition: Expr) -> Iterator[tuple[Column, Column]]:
 
 
 class _Change:
-    """What one condition does to the type of one column."""
+    """How one condition narrows the type of one column."""
 
     def __init__(self, name: str, constants: tuple[Literal, ...]) -> None:
         self._name = name

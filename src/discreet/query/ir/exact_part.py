@@ -172,9 +172,9 @@ class Vector:
 
     @property
     def most(self) -> int:
-        """How much one row adds at the most to all sums together, in steps.
+        """The most that one row adds to all sums together, in steps.
 
-        *Proof.* Each of the p values is rounded up by half a step at the most, so a row adds less than
+        *Proof.* Each of the p values is rounded up by at most half a step, so a row adds less than
         s = 2^−grid + p/2 and 2⁻⁴⁰·2^−grid ≤ 1/16 more. It adds integers. What s has beyond a whole number is 0, 1/2 or,
         where a step is larger than 1, at most 3/4, so the next whole number isn't reached. ∎
         """
@@ -182,7 +182,7 @@ class Vector:
 
     @property
     def sums(self) -> tuple[Sum, ...]:
-        """What engines add up."""
+        """The sums that engines add up."""
         hi = ceil(Fraction(2) ** -self.grid)
         return tuple(
             Sum(name=f"{self.name}.{place}", value=value, grid=self.grid, lo=0, hi=hi)
@@ -199,12 +199,12 @@ def sums_of(measure: Measure | Vector) -> tuple[Measure, ...]:
 
 
 MOST_PAIRS = 2**20
-"""How many pairs of one unit's rows a join tries at the most, however little each takes."""
+"""The most pairs of one unit's rows that a join tries, however little each takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exact:
-    """What the engine computes: per group, exact integers to which each unit's contribution is limited.
+    """Everything an engine computes: exact integers per group, to which each unit contributes a limited amount.
 
     The sequence is: scan (values clamped) → where → key → drop rows whose key isn't public → limit each unit → add up.
 

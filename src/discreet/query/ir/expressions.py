@@ -55,20 +55,20 @@ def _always(*_values: object) -> bool:
 
 
 Sizes: TypeAlias = tuple[int, ...]
-"""Of each argument, how many bytes its text has at the most; 0 of what is no text."""
+"""The most bytes that each argument's text can have; 0 if it is no text."""
 
 Longest: TypeAlias = Callable[[tuple["Expr", ...], Sizes], int]
 Effort: TypeAlias = Callable[[tuple["Expr", ...], Sizes], float]
 
 CALL = 15.0
-"""Nanoseconds that an engine takes at the most to apply a function to the values of one row, texts aside."""
+"""The most nanoseconds that an engine takes to apply a function to the values of one row, texts aside."""
 
 BYTE = 2.0
 """Nanoseconds for each byte of a text that is compared, hashed, copied or read as a number or time."""
 
 
 def reading(args: tuple[Expr, ...], sizes: Sizes) -> float:
-    """What it takes to look at each argument, and at each byte of texts, once."""
+    """The effort of looking once at each argument, and at each byte of texts."""
     return CALL * len(args) + BYTE * sum(sizes)
 
 
@@ -89,8 +89,8 @@ class Function:
         agrees: whether `evaluate` is known to give, on these Python values, what an engine gives. Where it isn't
             (upper case of exotic letters, say), no public value is worked out through the function.
         copies: how often the compiled text repeats an argument, so that its size can be limited at plan time.
-        longest: of a text that it gives, how many bytes it has at the most; None where it gives no text.
-        effort: nanoseconds that one row takes at the most, its arguments already there.
+        longest: the most bytes of a text that it gives; None where it gives no text.
+        effort: the most nanoseconds that one row takes, its arguments already there.
     """
 
     name: str
@@ -153,7 +153,7 @@ class Released:
 
 
 class Side(StrEnum):
-    """What is asked about the noise of a released value."""
+    """The three things that can be asked about the noise of a released value."""
 
     LOW = "dp_interval_low"
     """The lower end of its interval."""

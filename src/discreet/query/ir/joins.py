@@ -1,4 +1,4 @@
-"""Joins: in which columns rows are equal that meet, and how many rows can meet at the most. All of it public."""
+"""Joins: the columns in which rows that meet are equal, and the most rows that can meet. All of it is public."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def is_unique(relation: Relation, names: Names, is_key: Callable[[Scan, Names], 
     Args:
         relation: whose rows.
         names: the columns.
-        is_key: the same of a table. Whoever knows more of tables finds more to be unique; False where it isn't known.
+        is_key: the same of a table, as far as tables are known; False where it isn't known.
     """
     match relation:
         case Scan():

@@ -25,7 +25,7 @@ from discreet.tables import Table
 def declared_limits(source: Relation, undeclared: Limits | None = None) -> Limits:
     """The limits that follow from what the tables declare.
 
-    Where a unit has one row at the most, because its rows were summarized, that is the limit. `UNION ALL` adds up what
+    Where a unit has at most one row, because its rows were summarized, that is the limit. `UNION ALL` adds up what
     a unit has in its parts. A join has the greatest of the limits of its private tables, which is enough where it goes
     along a link; it isn't where a unit's rows meet many of its own, or of a public table: limits hold for the result.
 

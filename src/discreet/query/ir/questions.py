@@ -35,7 +35,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What the analyst asked, bound to columns, typed and checked; noise hasn't been thought of yet.
+    """A question bound to columns, typed and checked; noise comes later.
 
     Args:
         text: as it was written.
@@ -48,7 +48,7 @@ class Question:
         outputs: the answer's columns; names are unique.
         having: over released values; None keeps every group.
         order: as written; empty means by key.
-        limit: how many groups to show at the most.
+        limit: the most groups to show.
         offset: how many to skip first.
     """
 

@@ -16,7 +16,7 @@ Interval: TypeAlias = tuple[Fraction | None, Fraction | None]
 
 UNKNOWN: Interval = (None, None)
 INT64: Interval = (Fraction(-(2**63)), Fraction(2**63 - 1))
-"""What an engine's integers hold."""
+"""The integers that engines can hold."""
 
 EXACT = 2**53 - 1
 """Whole numbers up to this size are float64 numbers, and so are their neighbours."""
@@ -136,7 +136,7 @@ def hull(*intervals: Interval) -> Interval:
 
 
 def intersection(one: Interval, other: Interval) -> Interval:
-    """What is in both; a low end above the high one if nothing is."""
+    """The part that two intervals share; its low end lies above the high one if there is none."""
     los, his = ([end for end in ends if end is not None] for ends in zip(one, other, strict=True))
     return max(los, default=None), min(his, default=None)
 

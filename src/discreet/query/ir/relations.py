@@ -163,7 +163,7 @@ class Distinct:
 
 
 class Summary(StrEnum):
-    """What may be computed of one unit's rows, exactly; it stays private."""
+    """Exact computations over one unit's rows; the result stays private."""
 
     COUNT = "count"
     """COUNT(*) without an argument."""
@@ -228,7 +228,7 @@ class PerUnit:
 
 
 class Ranking(StrEnum):
-    """What a window says of a row's place among the others, or takes from its neighbours."""
+    """A row's place among the others, or a value from its neighbours."""
 
     ROW_NUMBER = "row_number"
     RANK = "rank"

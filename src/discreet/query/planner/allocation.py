@@ -62,7 +62,7 @@ _WIDEST = 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class Prices:
-    """What an offer of 1 buys.
+    """The noise and the choices that an offer of 1 buys.
 
     Args:
         measures: by measure, the noise it would get.

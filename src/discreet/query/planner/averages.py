@@ -150,7 +150,7 @@ def _indicator(one: ir.Expr | None, all_: ir.Expr | None) -> ir.Expr | None:
 
 
 def _present(expr: ir.Expr) -> set[str]:
-    """What is true, all of it, of the rows in which an expression isn't NULL, and of no others."""
+    """Conditions that hold, together, exactly for the rows in which an expression isn't NULL."""
     match expr:
         case ir.Call(function=ir.Function(name="if"), args=(condition, value, ir.Literal(value=None))):
             return {str(each) for each in ir.conjuncts(condition)} | _present(value)
@@ -185,7 +185,7 @@ class _Product:
 
 
 def _product(expr: ir.Expr, *, is_divisor: bool = False) -> _Product | None:
-    """What is multiplied and divided in an expression, of a divisor NULLIF(x, 0) the x; None if it is anything else."""
+    """An expression as a product of powers, where NULLIF(x, 0) divides as x does; None if it is none."""
     of = uncast(expr)
     match uncast(nullif_zero(of) or of) if is_divisor else of:
         case ir.Released(name=name):

@@ -22,17 +22,17 @@ from discreet.tables import Column, Kind, Table, owner_of
 
 _HALVES = tuple(Fraction(half) * Fraction(2) ** power for power in range(-11, 40) for half in (2, 3))
 ENDS = (*(-end for end in reversed(_HALVES)), Fraction(0), *_HALVES)
-"""What a bound may be: half powers of two of either sign, and 0."""
+"""The bounds that can be chosen: half powers of two of either sign, and 0."""
 
 WIDEST = Bounds(min(ENDS), max(ENDS))
-"""What an unbounded column's values are moved into before anything is known of them."""
+"""The bounds of a column that declares none, before anything is known of it."""
 
 _SEEN = 12
 """A class with fewer units than this many noise scales is taken to be empty. There are more of them than in a profile,
 and one far out that looks full for nothing would spoil the bounds: the chance is below 1 in 1,000 at either end."""
 
 OUTSIDE = 1e-4
-"""In which share of all draws noise may reach farther than what is said of a profile allows for."""
+"""The share of all draws in which noise may reach farther than a profile allows for."""
 
 _ALIAS = "\x00span"
 """No question can spell it."""
@@ -182,7 +182,7 @@ def classes(source: ir.Relation, conditions: Sequence[ir.Expr], text: str, diale
 
 
 def _common(name: str, declared: Bounds | None, wanted: Bounds) -> Bounds:
-    """What both bounds allow."""
+    """The bounds that both allow."""
     if wanted.is_time:
         raise InvalidArgument(f"bounds of {name!r} are numbers")
     if declared is None:

@@ -74,7 +74,7 @@ def clamping_question(tables: Sequence[Table], table: Table, column: Column) -> 
 
 
 def moved(table: Table, column: Column, counts: Sequence[int], noise: Noise) -> Moved[Bounds]:
-    """What bounds move.
+    """Estimate what bounds move, from the noisy classes.
 
     Args:
         table: that of the column.
@@ -90,7 +90,7 @@ def moved(table: Table, column: Column, counts: Sequence[int], noise: Noise) -> 
 def moved_by_chosen(
     name: str, bounds: Bounds, lows: Sequence[int], highs: Sequence[int], noise: Noise
 ) -> Moved[Bounds]:
-    """What bounds move that were chosen by these classes: of units whose ends lie beyond, as far as classes tell.
+    """Estimate what bounds move that these very classes chose: units whose ends lie beyond, as far as classes tell.
 
     Args:
         name: of the column, with its table.
@@ -136,14 +136,14 @@ class _Units:
 
 
 def _moved(name: str, bounds: Bounds, whole: _Units, beyond: _Units, far: _Units) -> Moved[Bounds]:
-    """What bounds move, of all units, those that are moved, and those that are moved far."""
+    """The units that bounds move, and those that they move far, out of all units."""
     total = max(whole.seen, 1.0)
     one, other = (min(max(each.seen / total, 0.0), 1.0) for each in (beyond, far))
     return Moved(name, bounds, one, other, max(beyond.margin(one, whole), far.margin(other, whole)))
 
 
 def _reach(noise: Noise, number: int) -> float:
-    """How far a sum of so many noises reaches, at the most, but for `OUTSIDE` of all draws."""
+    """The farthest that a sum of that many noises reaches, but for `OUTSIDE` of all draws."""
     outside = OUTSIDE / 3  # of all units, of those that are moved, and of those that are moved far
     if number and can_be_summed(noise.mechanism, number):
         return float(replace(noise, number=number).radius(1 - outside))
@@ -179,7 +179,7 @@ def _origins(question: ir.Question) -> Iterator[ir.Column]:
 
 
 def _made(relation: ir.Relation) -> Iterator[tuple[tuple[str, str], list[ir.Expr]]]:
-    """What the columns of a relation, and of those below it, are computed from."""
+    """The columns of a relation and of those below it, with the expressions they are computed from."""
     pairs: list[tuple[str, str, list[ir.Expr]]] = []
     match relation:
         case ir.Project(alias=alias, columns=projected):

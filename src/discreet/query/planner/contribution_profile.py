@@ -46,7 +46,7 @@ _FIRSTS = (1, *(step + 1 for step in STEPS[:-1]))
 """The classes begin at these numbers of rows."""
 
 Keeps: TypeAlias = Callable[[int], tuple[float, float]]
-"""From how much a unit contributes to how much of it limits leave, at the least and at the most."""
+"""From how much a unit contributes to the least and the most of it that limits leave."""
 
 _HALVINGS = 40
 
@@ -122,7 +122,7 @@ class Profile:
         return self._sum(lambda size: size)
 
     def surplus(self, limit: int) -> float:
-        """What a limit cuts off."""
+        """The part that a limit cuts off."""
         return self._sum(lambda size: max(size - limit, 0))
 
     def share(self, limit: int) -> float:
@@ -135,15 +135,15 @@ class Profile:
         In each class there are as many units as noise leaves possible, of any size in the class.
 
         Args:
-            keeps: how much is left of what a unit of some size contributes, at the least and at the most.
-            most: how much a unit contributes at the most; None where nothing bounds it, nor the share then.
+            keeps: the least and the most that is left of what a unit of some size contributes.
+            most: the most that a unit contributes; None where nothing bounds it, nor the share then.
         """
         spans = list(self._possible(most))
         least = _least_share(spans, lambda size: max(size - keeps(size)[1], 0.0))
         return least, None if most is None else 1 - _least_share(spans, lambda size: min(keeps(size)[0], size))
 
     def _possible(self, most: int | None) -> Iterator[_Span]:
-        """What there may be in each class."""
+        """The least and most that each class may hold."""
         for first, last, seen in zip(_FIRSTS, STEPS, self.units, strict=True):
             if most is None or first <= most:
                 fewest, greatest = (max(seen + sign * self.reach, 0.0) for sign in (-1, 1))
@@ -177,9 +177,9 @@ class _Span:
 
     Args:
         first: what one contributes at the least.
-        last: what one contributes at the most.
+        last: the most that one contributes.
         fewest: how many units there are at the least.
-        most: how many there are at the most.
+        most: the most there may be.
     """
 
     first: int
@@ -217,7 +217,7 @@ def _least_share(spans: Sequence[_Span], part: Callable[[int], float]) -> float:
 
 
 def cut_off_by_rows(rows: Profile, limit: int, limits: Limits, most: int | None) -> CutOff[Limits]:
-    """What a limit on rows in all cuts off."""
+    """The part that a limit on rows in all cuts off."""
     return CutOff(rows.share(limit), *rows.between(lambda size: (min(size, limit),) * 2, most), limits)
 
 
@@ -232,7 +232,7 @@ def chosen_for_groups(groups: Profile, rows: Profile) -> Limits:
 
 
 def cut_off_by_groups(groups: Profile, rows: Profile, limits: Limits, most: int | None) -> CutOff[Limits]:
-    """What limits on groups and rows in each cut off.
+    """The part that limits on groups and on rows in each cut off.
 
     How rows are spread over a unit's groups isn't known, so the estimate is as if it were evenly. For the ends, they
     are spread so that nothing is cut off up to groups times rows; or all in one group, or each in a group of its own.

@@ -30,7 +30,7 @@ from discreet.query.ir import declared_limits, has_one_row
 from discreet.query.planner.draft import Draft
 
 _YET_TO_CHOOSE = Limits(rows=10)
-"""What a plan is drafted for whose limits are chosen privately, where none are declared."""
+"""Limits that stand in for those yet to be chosen privately, where none are declared."""
 
 
 def contributions(draft: Draft) -> Draft:

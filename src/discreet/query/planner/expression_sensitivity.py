@@ -19,7 +19,7 @@ from discreet.query.ir import magnitude
 from discreet.tables import Column, Kind, Source, Table
 
 _SOME = Bounds(-(2**40), 2**40)
-"""Of columns of which nothing is said, until the expression is read. No result rests on these bounds."""
+"""Bounds of columns that are given none, until the expression is read. No result rests on them."""
 
 _TABLE = "numbers"
 
@@ -82,7 +82,7 @@ def _names(expression: str) -> frozenset[str]:
 
 
 def _bound(expression: str, names: frozenset[str], bounds: Mapping[str, Bounds]) -> ir.Expr:
-    """What an expression means, if columns of which nothing is said end somewhere: none is read without."""
+    """Read an expression, with bounds for columns that are given none: none is read without."""
     from discreet.query.sql import question
 
     columns = tuple(
@@ -99,7 +99,7 @@ def _bound(expression: str, names: frozenset[str], bounds: Mapping[str, Bounds])
 
 
 def _loosened(expr: ir.Expr, loose: Collection[str], done: dict[int, tuple[ir.Expr, ir.Expr]]) -> ir.Expr:
-    """The expression with no ends for columns of which nothing is said, and the ranges that follow from that.
+    """The expression with no ends for columns that are given none, and the ranges that follow.
 
     Args:
         expr: of a row.

@@ -75,7 +75,7 @@ def _too_many(draft: Draft) -> str:
 
 _Rows = Sequence[Sequence[object]]
 _Beneath = Mapping[tuple[str, str], ir.Expr]
-"""What the columns of projections are computed from, by alias and name."""
+"""From a projection's column, by alias and name, to the expression it is computed from."""
 
 
 def reached(source: ir.Relation, key: ir.Expr) -> tuple[KeyValue, ...] | None:
@@ -124,7 +124,6 @@ def _together(source: ir.Relation, keys: Sequence[ir.Key]) -> tuple[Together, ..
 
 
 def _beneath(source: ir.Relation) -> _Beneath:
-    """What the columns of a relation's projections are computed from."""
     projections = [each for each in ir.nodes(source) if isinstance(each, ir.Project)]
     return {(each.alias, name): expr for each in projections for name, expr in each.columns}
 

@@ -29,7 +29,7 @@ def calibrate(draft: Draft) -> Draft:
     ρ (Bun & Steinke 2016, Lemma 1.7). They are chosen to make the worst relative error of the columns least: see
     `planner.allocation`. Given `within`, the offer is the least that leaves each column within its width, to a
     thousandth; if that is more than the ε or ρ given beside it, it is that ε or ρ, shared so that all widths are missed
-    by one factor at the most.
+    by at most one factor.
 
     Raises:
         AccuracyUnreachable: no ε or ρ up to 2¹⁰ is enough for `within`.
@@ -60,7 +60,7 @@ def calibrate(draft: Draft) -> Draft:
 
 
 def _prices(draft: Draft) -> Prices:
-    """What an offer of 1 buys."""
+    """The noise that an offer of 1 buys."""
     return Prices(
         measures=_noises(draft, {measure.name: Fraction(1) for measure in draft.measures}),
         ranks={pick.name: selection_of(draft, pick, Fraction(1)).reach(CONFIDENCE) for pick in draft.picks},
@@ -69,7 +69,7 @@ def _prices(draft: Draft) -> Prices:
 
 
 def _amounts(parts: Mapping[str, Fraction], offer: Fraction) -> dict[str, Fraction]:
-    """What each measure and choice gets of an offer."""
+    """The amount of an offer that each measure and choice gets."""
     return {name: part * offer for name, part in parts.items()}
 
 
@@ -82,7 +82,7 @@ def _noises(draft: Draft, amounts: Mapping[str, Fraction]) -> dict[str, Noise]:
 
 
 def _mechanism(draft: Draft, sensitivity: Sensitivity, amount: Fraction) -> Mechanism:
-    """The mechanism that costs so much: ρ if that is offered, ε otherwise.
+    """The mechanism that costs this amount: of ρ if that is offered, ε otherwise.
 
     The least noise there is costs less than a larger amount, and is 0 but for one draw in e^1024: more buys nothing.
     """
@@ -129,7 +129,7 @@ def selection_of(draft: Draft, pick: Pick, amount: Fraction) -> Selection:
 
 
 def _interval_about(draft: Draft, pick: Pick, measure: ir.Histogram, amount: Fraction) -> QuantileInterval:
-    """What chooses the interval about a quantile, at the confidence that the answer needs of it."""
+    """The mechanism that chooses the interval about a quantile, at the confidence that the answer needs."""
     chooses = QuantileInterval.for_rho if draft.request.rho is not None else QuantileInterval.calibrate
     contribution = draft.contributions[draft.histograms.index(measure)]
     confidence, row = _confidence_in(draft, pick), int(Fraction(2) ** -measure.grid)

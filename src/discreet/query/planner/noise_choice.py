@@ -18,7 +18,7 @@ answered, so it may be proved by either of two bounds:
 No account that the question is asked of holds more than the ρ of its own budget, so an offer is cut at that.
 
 *What it is charged.* The release has a ρ and no finite ε. So an account with a budget in (ε, δ) counts it in zCDP, and
-can't be counted by plain sums from then on. Who wants plain sums offers ε alone.
+can't be counted by plain sums from then on. To keep plain sums, offer ε alone.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class NoiseChoice:
 
     @property
     def proved(self) -> ApproxDP | None:
-        """What Gaussian noise was calibrated to, and is proved to keep; None if Laplace noise was taken."""
+        """The guarantee that Gaussian noise was calibrated to and is proved to keep; None for Laplace noise."""
         if self.rho is None or self.offer.epsilon is None or self.offer.delta is None:
             return None
         return ApproxDP(self.offer.epsilon, self.offer.delta)
@@ -85,15 +85,15 @@ class Planned(Protocol):
 
     @property
     def request(self) -> Request:
-        """What was offered."""
+        """The offer that it was planned for."""
 
     @property
     def event(self) -> Event:
-        """What will be done to the data."""
+        """The event that will be charged."""
 
     @property
     def drafts(self) -> Sequence[Draft]:
-        """What the rules decided."""
+        """The drafts that the rules filled in."""
 
     @property
     def is_free(self) -> bool:
@@ -106,7 +106,7 @@ _Planned = TypeVar("_Planned", bound=Planned)
 def choose_noise(
     laplace: _Planned, again: Callable[[Request], _Planned], dataset: Dataset
 ) -> tuple[_Planned, NoiseChoice | None]:
-    """What was planned for an offer of ε and δ, with the noise that errs less; None beside it if there is no choice.
+    """Take the plan whose noise errs less for an offer of ε and δ; None beside it if there is no choice.
 
     Args:
         laplace: as it is planned for what was offered.
@@ -160,7 +160,7 @@ def _gaussian(laplace: _Planned, again: Callable[[Request], _Planned], dataset: 
 
 
 def _budgets(offer: Request, dataset: Dataset) -> list[Budget]:
-    """Those that an answer is paid from; none if whoever asks has no share."""
+    """The budgets that an answer is paid from; none if the analyst has no share."""
     if not dataset.analysts:
         return [dataset.budget]
     share = None if offer.analyst is None else dataset.analysts.get(offer.analyst)

@@ -94,7 +94,7 @@ def _level(draft: Draft) -> list[tuple[str, list[str]]]:
 
 
 def _measures(draft: Draft) -> list[str]:
-    """What is measured and chosen, each with its part of the cost."""
+    """Measures and choices in words, each with its part of the cost."""
     measured = [(noise.measure.name, measure_in_words(noise)) for noise in draft.noises]
     return [f"{words}{_share(draft, name)}" for name, words in (*measured, *choices_in_words(draft))]
 
@@ -175,7 +175,7 @@ def _number(count: int, what: str) -> str:
 
 
 def limits_in_words(draft: Draft) -> str:
-    """How much of each unit counts at the most; empty where limits cut nothing off, whatever the tables hold."""
+    """The limits on each unit in words; empty where they cut nothing off, whatever the tables hold."""
     counts_once = not draft.keys and all(isinstance(noise.measure, ir.Units) for noise in draft.noises)
     if draft.unit.is_row or has_one_row(draft.question.source) or (counts_once and not draft.selections):
         return ""
@@ -226,7 +226,6 @@ def choices_in_words(draft: Draft) -> Iterator[tuple[str, str]]:
 
 
 def _measure(measure: ir.Measure | ir.Vector) -> str:
-    """What is counted or added up."""
     match measure:
         case ir.Vector(values=values):
             return f"rows in {len(values)} parts by {_names_in(values[0])}, which add up to 1 for each"

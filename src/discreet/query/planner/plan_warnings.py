@@ -2,7 +2,7 @@
 
 Where no row can be meant, the answer is exact and costs nothing, for it is the same for any tables that
 keep to their declarations. A condition that holds for no row, in a question that is about rows all the same, is mostly
-a slip, and noise hides it; so it is said in plain sentences.
+a slip, and noise hides it; so a plain sentence says it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from discreet.suggestions import nearest
 from discreet.tables import Kind
 
 _MOST = 10
-"""How many sentences are said."""
+"""The most sentences that one plan gives."""
 
 _SHOWN = 6
 """How many keys are listed."""
@@ -63,7 +63,7 @@ def why_no_rows(question: ir.Question) -> str:
 
 
 def warnings_of(drafts: Sequence[Draft]) -> tuple[str, ...]:
-    """What in a question may not mean what it was meant to, and what isn't measured, in plain sentences.
+    """Warn, in plain sentences, of what may not mean what was intended, and of what isn't measured.
 
     Args:
         drafts: one for each level.
@@ -123,7 +123,7 @@ def _as_declared(expr: ir.Expr, declared: Mapping[tuple[str, str], ir.Type]) -> 
 
 
 def _sentences(expr: ir.Expr, trial: Trial) -> Iterator[str]:
-    """What is odd about the conditions in an expression."""
+    """Sentences about conditions in an expression that look odd."""
     match expr:
         case ir.Call(function=ir.Function(name=name), args=(value, *constants)) if name in _EQUAL:
             if isinstance(value, ir.Literal) and len(constants) == 1:
@@ -156,7 +156,7 @@ def _never(value: ir.Expr, constant: ir.Expr) -> str:
 
 
 def _declared(expr: ir.Expr) -> str:
-    """What is declared of the columns in an expression."""
+    """The declarations of the columns in an expression, in words."""
     columns = list(dict.fromkeys(ir.columns_in(expr)))
     facts = [f"{column.name} {fact}" for column in columns for fact in [_fact(column.type)] if fact]
     return f": {', '.join(facts)}" if facts else ""

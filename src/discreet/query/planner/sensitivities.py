@@ -103,7 +103,7 @@ def measure_sensitivity(
 
 
 def contribution(histogram: ir.Histogram, limits: Limits, adjacency: Adjacency, *, groups: int) -> Contribution:
-    """What one unit weighs in a histogram over an answer of `groups` groups; 1 means that there are no keys."""
+    """The weight of one unit in a histogram over an answer of `groups` groups; 1 means that there are no keys."""
     each = _weight(histogram, limits) * 2**-histogram.grid
     kept = 1 if limits.groups is None or limits.rows is not None else min(limits.groups, groups)
     known = None if groups == _COUNTABLE_GROUPS else groups
@@ -161,7 +161,7 @@ def _of_vector(each: int, kept: int, numbers: int, adjacency: Adjacency) -> Sens
 
 
 def _number_of_groups(draft: Draft) -> int:
-    """How many groups the answer can have at the most."""
+    """The most groups that the answer can have."""
     if draft.has_private_keys:
         return _COUNTABLE_GROUPS
     return prod(len(key.values) for key in draft.keys if key.values is not None)

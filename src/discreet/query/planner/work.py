@@ -31,7 +31,7 @@ from discreet.tables.schema.column import LONGEST_TEXT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """What an engine takes at the most for one row of one unit, in nanoseconds; and for each byte of its texts."""
+    """The most nanoseconds that an engine takes for one row of one unit, and for each byte of its texts."""
 
     row: float = 40.0
     """To read it, filter it, or hand it on."""
@@ -141,24 +141,24 @@ def _times(took: Callable[[_Case], float], case: _Case) -> float:
 
 
 def _seconds(exact: ir.Exact, case: _Case) -> float:
-    """What one unit adds."""
+    """The work that one unit adds."""
     return _work(exact, case).seconds
 
 
 def _nanoseconds(relation: ir.Relation, case: _Case) -> float:
-    """What a relation takes."""
+    """The nanoseconds that a relation takes."""
     return _Walk(1, case).of(relation).nanoseconds
 
 
 def _public_sides(relation: ir.Relation) -> Iterator[ir.Relation]:
-    """What is public of what is joined with rows of units."""
+    """Public relations that are joined with rows of units."""
     for node in ir.nodes(relation):
         if isinstance(node, ir.Join) and ir.owner_of(node) is not None:
             yield from (side for side in (node.left, node.right) if ir.owner_of(side) is None)
 
 
 def _work(exact: ir.Exact, case: _Case) -> Work:
-    """What one unit adds, in a case."""
+    """The work that one unit adds, in a case."""
     walk = _Walk(exact.most_pairs, case)
     rows = walk.of(exact.source)
     values = [measure.value for measure in exact.measures if not isinstance(measure, ir.Units)]
@@ -176,13 +176,13 @@ def _work(exact: ir.Exact, case: _Case) -> Work:
 
 
 def rows_of_unit(source: ir.Relation) -> int | None:
-    """How many rows of one unit a relation has at the most, by what is declared; None where nothing bounds it."""
+    """The most rows that one unit has in a relation, by what is declared; None where nothing bounds it."""
     rows = _Walk(ir.MOST_PAIRS, _GREATEST).of(source).rows
     return None if rows == inf else int(rows)
 
 
 def pairs_within_work(exact: ir.Exact) -> int:
-    """How many pairs of rows one unit may make in each join of a question: so many as its work allows.
+    """The most pairs of rows that one unit may make in each join of a question: as many as its work allows.
 
     As many as it has rows on either side are never too many, so there is no less to be had than a number of 1 gives.
     """
@@ -198,11 +198,11 @@ def pairs_within_work(exact: ir.Exact) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """What one unit can bring into a relation; of a public one, all there is.
+    """The most that one unit can bring into a relation; all there is, if it is public.
 
     Args:
         rows: how many.
-        texts: of each column that is a text, how many bytes at the most.
+        texts: the most bytes in each column that is a text.
         columns: how many there are.
         nanoseconds: that it takes to make them, with all that they're made of; 0 of public ones.
         size: bytes that are held meanwhile.
@@ -222,7 +222,7 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True)
 class _Computed:
-    """What expressions take for one row.
+    """The cost of expressions for one row.
 
     Args:
         nanoseconds: with all that they're made of.
@@ -264,7 +264,7 @@ class _Walk:
         self._done: dict[int, tuple[ir.Relation, _Rows]] = {}
 
     def of(self, relation: ir.Relation) -> _Rows:
-        """What a unit can bring there."""
+        """The most that a unit can bring there."""
         if id(relation) not in self._done:
             found = self._found(relation)
             if ir.owner_of(relation) is None and not self._case.is_of_public:
@@ -273,14 +273,13 @@ class _Walk:
         return self._done[id(relation)][1]
 
     def computed(self, exprs: Iterable[ir.Expr | None], rows: _Rows) -> _Computed:
-        """What expressions over these rows take, for one row."""
+        """The cost of expressions over these rows, for one row."""
         each = _Effort(rows.texts)
         found = [each.of(expr) for expr in exprs if expr is not None]
         took = 0.0 if self._case.is_plain else sum(one.nanoseconds for one in found)
         return _Computed(took, sum(one.size for one in found), sum(one.held for one in found))
 
     def _found(self, relation: ir.Relation) -> _Rows:  # noqa: PLR0911 — one case for each kind of relation
-        """What a unit can bring there, by the kind of relation."""
         match relation:
             case ir.Scan():
                 return _scanned(relation, self._case)
@@ -398,7 +397,7 @@ class _Walk:
 
 
 class _Effort:
-    """What expressions take, each looked at once, however often it stands in others."""
+    """The cost of expressions; each is looked at once, however often it stands in others."""
 
     def __init__(self, texts: Mapping[ir.Name, int]) -> None:
         self._texts = texts
@@ -411,7 +410,6 @@ class _Effort:
         return self._done[id(expr)][1]
 
     def _found(self, expr: ir.Expr) -> _Computed:
-        """What it takes, by what it is."""
         match expr:
             case ir.Literal(value=value):
                 return _Computed(0.0, len(value.encode()) if isinstance(value, str) else 0, 0)
@@ -451,7 +449,7 @@ def _scanned(scan: ir.Scan, case: _Case) -> _Rows:
 
 
 def _most_rows(scan: ir.Scan) -> float:
-    """How many rows of a unit there are in a table at the most; of a public one, how many there are."""
+    """The most rows that a unit has in a table; of a public one, how many there are."""
     if scan.owner is None:
         return inf if scan.table.size is None else scan.table.size
     return 1 if scan.owner.unit.is_row else scan.table.most_rows_per_unit
@@ -468,7 +466,7 @@ def _longest_listed(column: Column) -> float:
 
 
 def _most_met(join: ir.Join, side: ir.Relation, rows: float) -> float:
-    """How many rows of one side of a join a row of the other meets at the most, by what equal columns tell."""
+    """The most rows of one side of a join that a row of the other meets, by what equal columns tell."""
     on, (first, *others) = ir.joined_on(join), ir.scans(side)
     # Of tables that are joined, rows that are equal in one column could meet more than one each.
     repeats = set() if others else {each.repeats for each in first.table.columns if each.repeats is not None}
@@ -479,7 +477,7 @@ def _most_met(join: ir.Join, side: ir.Relation, rows: float) -> float:
 
 
 def _is_equal_in(most: int, scan: ir.Scan, names: frozenset[ir.Name]) -> bool:
-    """Whether no more rows of a public table than so many are equal in some columns, by what it declares or holds."""
+    """Whether at most a number of rows of a public table are equal in some columns, by what it declares or holds."""
     unique = {name.casefold() for name in scan.table.unique}
     columns = (scan.table.column(name) for alias, name in names if alias == scan.alias)
     repeats = (1 if each.name.casefold() in unique else each.repeats for each in columns)

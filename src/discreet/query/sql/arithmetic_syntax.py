@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 MOST_POWER = 16
-"""POWER multiplies its first argument this often at the most."""
+"""The most often that POWER multiplies its first argument."""
 
 
 def divided(node: Node, bind: Bind) -> ir.Expr:
@@ -76,7 +76,7 @@ def sign(node: Node, bind: Bind) -> ir.Expr:
 
 
 def rounded(node: Node, bind: Bind) -> ir.Expr:
-    """ROUND to a whole number, or to so many digits."""
+    """ROUND to a whole number, or to a number of digits."""
     value, decimals = bind(node.this), node.args.get("decimals")
     digits = None if decimals is None else bind(decimals)
     if digits is None or digits == literal(0):

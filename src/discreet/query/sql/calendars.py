@@ -34,7 +34,7 @@ _MOST_STEPS = 60
 _STARTS = {"start of day": "DAY", "start of month": "MONTH", "start of year": "YEAR"}
 
 _FORMS = set("YmdHMSfj")
-"""What a form may name: what reads the same wherever it runs."""
+"""Parts that a form may name: those that read the same everywhere."""
 
 _TIMES = set("HMSf")
 
@@ -262,7 +262,7 @@ def _less_days(node: Node, _semantics: DialectSemantics) -> Node:
 
 
 def _moment(text: str, pattern: str) -> datetime | None:
-    """What a text says in this form."""
+    """The time that a text says in this form."""
     if max(len(text), len(pattern)) > _LONGEST_DATE:
         return None
     try:

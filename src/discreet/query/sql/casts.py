@@ -142,7 +142,7 @@ def _narrowed(value: ir.Expr, node: Node, name: str) -> ir.Expr:
 
 
 def _cut(text: ir.Expr, of: ir.Type, sizes: list[str], called: str, *, cuts: bool) -> ir.Expr:
-    """A text of so many characters at the most.
+    """A text of at most a number of characters.
 
     Args:
         text: not yet cut off.
@@ -167,7 +167,7 @@ def _cut(text: ir.Expr, of: ir.Type, sizes: list[str], called: str, *, cuts: boo
 
 
 def _longest(of: ir.Type) -> float:
-    """How many characters a value has as a text, at the most."""
+    """The most characters that a value has as a text."""
     if of.values is not None:
         return max((len(str(value)) for value in of.values if value is not None), default=0)
     if of.kind is Kind.INTEGER and of.lo is not None and of.hi is not None:
@@ -198,7 +198,7 @@ def _whole(value: ir.Expr, rounding: Rounding | str | None) -> ir.Expr:
 
 
 def _decimal(value: ir.Expr, digits: int, behind: int) -> ir.Expr:
-    """A number rounded to so many digits behind the point, as a real; NULL if a row's has too many before it.
+    """A number rounded to `behind` digits behind the point, as a real; NULL if a row's has too many before it.
 
     Args:
         value: of any kind that can be a number.

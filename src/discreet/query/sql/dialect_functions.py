@@ -94,7 +94,7 @@ def _trim(node: Node, _semantics: DialectSemantics) -> Node:
 
 
 _ISO_STYLES = {"20", "21", "23", "120", "121", "126"}
-"""What CONVERT calls dates that are written 2024-12-31."""
+"""Styles of CONVERT in which dates are written 2024-12-31."""
 
 _ZONED = {"TIMESTAMPTZ", "TIMESTAMPLTZ"}
 

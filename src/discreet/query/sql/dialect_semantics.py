@@ -32,7 +32,7 @@ _ORDERS = {"lt", "le", "gt", "ge", "least", "greatest"}
 
 
 class Rounding(StrEnum):
-    """What becomes of the fraction when a real number is cast to a whole one."""
+    """How a cast from real to whole numbers rounds."""
 
     HALF_EVEN = "half_even"
     HALF_AWAY = "half_away"
@@ -49,7 +49,7 @@ _SINGLES = frozenset({"REAL", "FLOAT4"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialectSemantics:
-    """What one dialect means.
+    """The meaning of one dialect where dialects differ.
 
     Args:
         sunday: the number that the day of the week has on Sundays: 0 or 1, where Saturday comes last, or 7.
@@ -80,7 +80,7 @@ class DialectSemantics:
             language of most questions here takes one for a slip.
         truth_texts: whether texts such as 'true' and 'f' are read as truths beside truths.
         plus_joins: whether + joins texts, and BIT is the type of truths.
-        plus_days: whether a date plus a whole number is so many days later.
+        plus_days: whether a date plus a whole number is that many days later.
         real_roundings: the functions, as the parser calls them, whose results are divided as real ones whatever they
             are given.
         truncates_dates: whether TRUNC of a timestamp is its day.
@@ -253,16 +253,16 @@ Node: TypeAlias = Any
 """A node of the parser's; which parts it has follows from its class, which rules are chosen by."""
 
 Rule: TypeAlias = Callable[[Node, DialectSemantics], Node]
-"""What a node becomes; None leaves it as it is, or as the rule has marked it."""
+"""From a node to the one that takes its place; None leaves it as it is, or as the rule has marked it."""
 
 
 def semantics_of(dialect: str) -> DialectSemantics:
-    """What a dialect means, as far as it is known."""
+    """The meaning of a dialect, as far as it is known."""
     return SEMANTICS.get(dialect, _UNKNOWN)
 
 
 def meaning_of(node: exp.Expression) -> DialectSemantics:
-    """What the dialect of a node means."""
+    """The meaning of the dialect that a node was written in."""
     return semantics_of(node.meta.get(MEANING, "duckdb"))
 
 
@@ -355,7 +355,7 @@ def _relations(relation: ir.Relation) -> Iterator[ir.Relation]:
 
 
 def _groups(relation: ir.Relation) -> list[ir.Expr]:
-    """What a relation brings equal values of together."""
+    """The expressions by whose equal values a relation brings rows together."""
     match relation:
         case ir.PerUnit(keys=keys, columns=columns):
             distinct = [each.argument for each in columns if each.summary is ir.Summary.COUNT_DISTINCT]
@@ -371,7 +371,7 @@ def _groups(relation: ir.Relation) -> list[ir.Expr]:
 
 
 def _expressions(relation: ir.Relation) -> list[ir.Expr]:
-    """What a relation computes of its rows."""
+    """The expressions that a relation computes of its rows."""
     match relation:
         case ir.Where(predicate=predicate):
             return [predicate]

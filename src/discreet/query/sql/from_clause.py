@@ -1,4 +1,4 @@
-"""What FROM, JOIN and WHERE say about rows, as a relation."""
+"""FROM, JOIN and WHERE: the rows of a SELECT, as a relation."""
 
 from __future__ import annotations
 
@@ -89,7 +89,6 @@ class _From:
         return all((column.table, column.name) in names for column in ir.columns_in(each))
 
     def _rows(self, node: exp.Expression) -> Rows:
-        """What one item of FROM means."""
         with placed(node):
             match type(node).__name__:
                 case "Table":
@@ -143,7 +142,7 @@ class _From:
         return Rows(scan, (Item(called, held, at=offset_of(node), schema=schema),))
 
     def _used(self, shared: CommonTable) -> Derived:
-        """What WITH names; every use but the first under an alias of its own."""
+        """A subquery that WITH names; each use but the first gets an alias of its own."""
         if shared.derived is None:
             derived = self._context.derive(shared.query, shared.common)
             shared.derived = Derived(derived.relation, renamed(derived.columns, shared.names))

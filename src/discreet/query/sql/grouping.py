@@ -23,7 +23,7 @@ _Set: TypeAlias = tuple[ir.Expr, ...]
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """What GROUP BY says.
+    """The keys of a GROUP BY, and the sets that it makes of them.
 
     Args:
         keys: each once, in order of first appearance.

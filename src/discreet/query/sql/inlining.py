@@ -15,7 +15,7 @@ from discreet.query import ir
 from discreet.query.ir import listed
 
 _Known: TypeAlias = Mapping[tuple[str, str], ir.Expr]
-"""What a column of a projection is below all of them."""
+"""From a projection's column to the expression over the rows below all projections."""
 
 MOST_CALLS = 200
 """Projections that compute more than this, wherever they are used, are left as they are."""
@@ -102,7 +102,6 @@ class _Replaced:
         return self._done[id(expr)][1]
 
     def _column(self, column: ir.Column) -> ir.Expr:
-        """What a column is below."""
         found = self._known.get((column.table, column.name), column)
         if isinstance(found, ir.Column):
             return replace(found, type=column.type)

@@ -25,7 +25,7 @@ UNITS: Mapping[str, tuple[str, int]] = {
     "minute": ("seconds", 60),
     "second": ("seconds", 1),
 }
-"""What each unit is counted in, and how many of these it has."""
+"""Each unit in months, days or seconds, and how many of them it has."""
 
 _LONG = {name + plural: name for name in UNITS for plural in ("", "s")}
 
@@ -48,7 +48,7 @@ _BLANKS = re.compile(r"[ \t\n]+")
 
 @dataclass(frozen=True, slots=True)
 class IntervalForm:
-    """What the text of an interval may say in a dialect.
+    """The forms in which a dialect writes an interval as a text.
 
     Args:
         units: what it calls units, in small letters.

@@ -44,7 +44,7 @@ class Rows:
 
     @property
     def called(self) -> str:
-        """What an error calls it."""
+        """Its name in errors."""
         return self.items[0].called
 
     def names(self) -> set[tuple[str, str]]:
@@ -202,7 +202,7 @@ def _note_unique(left: Rows, right: Rows, conditions: Collection[ir.Expr], facts
 
 
 def _has_one_partner(one: Rows, other: Rows, conditions: Iterable[ir.Expr], facts: Facts) -> bool:
-    """Whether a row of one side has one partner in the other at the most: by a column that is unique there."""
+    """Whether a row of one side has at most one partner in the other, by a column that is unique there."""
     ours, theirs = one.names(), facts.unique & other.names()
     pairs = ({(column.table, column.name) for column in pair} for pair in map(_equal_pair, conditions) if pair)
     return any(names & ours and names & theirs for names in pairs)

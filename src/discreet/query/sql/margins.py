@@ -28,7 +28,7 @@ _RANGES = {Kind.INTEGER: Fraction(2**52), Kind.REAL: Fraction(2**200)}
 
 
 def margin(node: exp.Expression, bind: Bind) -> ir.Margin:
-    """What such a node means.
+    """Read a node that asks how far noise carried a value.
 
     Args:
         node: one for which `is_margin` holds.

@@ -27,7 +27,7 @@ MARK = "\x00"
 
 PER_ROW, PER_GROUP = "contribution_bounds_per_row", "contribution_bounds_per_group"
 PRIVATE = {name + MARK: name for name in (PER_ROW, PER_GROUP)}
-"""What the arguments become functions of, with what they are called."""
+"""The functions that the arguments become, and the names that questions know them by."""
 
 _OPEN, _CLOSE = {"L_PAREN", "L_BRACKET", "L_BRACE"}, {"R_PAREN", "R_BRACKET", "R_BRACE"}
 

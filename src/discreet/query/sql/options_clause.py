@@ -128,7 +128,7 @@ class _Clause:
         self.end = start + 3
 
     def options(self) -> Options:
-        """What it says.
+        """Read the clause.
 
         Raises:
             QueryError: as `take_options`.

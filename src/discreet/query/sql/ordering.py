@@ -17,7 +17,7 @@ def position_of(node: exp.Expression, clause: str, columns: int) -> int | None:
     """Which of the answer's columns a number means, counted from 0; None if the node isn't a number.
 
     Raises:
-        UnknownColumn: there aren't so many.
+        UnknownColumn: the answer has fewer columns.
     """
     if type(node).__name__ != "Literal" or node.args.get("is_string"):
         return None

@@ -54,7 +54,7 @@ _MOST_PARTS = 100
 """Of a function's node: what the parser makes of arguments stands near the top."""
 
 _AROUND = {"Window", "Filter", "WithinGroup", "IgnoreNulls", "RespectNulls"}
-"""What the parser puts around a function for the words behind it."""
+"""Nodes that the parser puts around a function for the words behind it."""
 
 
 class _TooManySteps(Exception):
@@ -98,7 +98,7 @@ def parse(text: str, dialect: str) -> Statement:
 
 
 def options(text: str, dialect: str) -> Options:
-    """What a question offers and demands in its own words; the rest of it may be wrong still.
+    """Read what a question offers and demands in its own words; the rest of it may still be wrong.
 
     Raises:
         QueryError: as `parse`, as far as it is read.
@@ -224,7 +224,7 @@ def _tokens(text: str, grammar: Dialect) -> list[Token]:
 
 
 def _token_error(message: str) -> SqlSyntax:
-    """What the tokenizer says of a quotation or comment without an end."""
+    """The tokenizer's error, about a quotation or comment without an end, in our words."""
     found = re.search(r"Missing (\S+) from \d+:(\d+)", message)
     if found is None:
         return SqlSyntax("this isn't SQL")
@@ -306,7 +306,7 @@ def _tree(text: str, tokens: list[Token], grammar: Dialect) -> exp.Expression:
 
 
 def _parse_error(text: str, errors: list[dict[str, Any]]) -> SqlSyntax:
-    """What the parser says, in our words and with the place."""
+    """The parser's error, in our words and with its place."""
     found = errors[0] if errors else {}
     word = str(found.get("highlight") or "")
     line, end = found.get("line"), found.get("col")
@@ -321,7 +321,7 @@ def _parse_error(text: str, errors: list[dict[str, Any]]) -> SqlSyntax:
 
 
 def _slip(before: str, word: str) -> str:
-    """What was meant, perhaps: a clause's word that is mistyped, or a name that is a word of SQL; empty if neither.
+    """A guess at what was meant: a clause's word that is mistyped, or a name that is a word of SQL; empty if neither.
 
     Args:
         before: what stands before the word at which the parser stopped.

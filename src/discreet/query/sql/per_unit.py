@@ -1,4 +1,4 @@
-"""What a subquery computes of one unit's rows: aggregates, and functions of a row's place among the others.
+"""Computations over one unit's rows in a subquery: aggregates, and functions of a row's place among the others.
 
 It is exact, because it stays private.
 """
@@ -83,7 +83,7 @@ class Summaries:
 
 
 def summary_of(node: exp.Expression, bind: RowBinder) -> ir.Summarized:
-    """What an aggregate's node means, without a name yet.
+    """Read an aggregate over one unit's rows; it has no name yet.
 
     Raises:
         QueryError: it isn't offered, or not of this.
@@ -249,7 +249,7 @@ class WindowBinder(RowBinder):
         )
 
     def _function(self, node: exp.Expression, order: tuple[ir.Sorting, ...]) -> ir.Windowed:
-        """What a window computes, without a name yet."""
+        """Read a window function; it has no name yet."""
         if type(node).__name__ in SUMMARIES:
             summarized = summary_of(node, self)
             if summarized.summary in {ir.Summary.MEDIAN, ir.Summary.COUNT_DISTINCT} and order:

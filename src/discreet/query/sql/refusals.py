@@ -79,7 +79,7 @@ _NAMES = [
     *("RTRIM", "SECOND", "SIGN", "SQRT", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "SUBSTRING", "SUM", "TRIM", "TRUNC"),
     *("TRY_CAST", "UPPER", "VARIANCE", "VAR_POP", "VAR_SAMP", "WEEK", "YEAR"),
 ]
-"""What SQL calls the functions that are offered, for suggestions."""
+"""SQL's names for the functions that are offered, for suggestions."""
 
 SAID = "said"
 """Where a node of the parser's keeps how the question writes it: the parser's own names are nobody's words."""
@@ -144,7 +144,7 @@ PARTS = {
     "weight": "a weight",
     "zone": "a time zone",
 }
-"""What a question would call the parts of syntax nodes that some function takes and discreet doesn't."""
+"""Names, in the words of a question, for parts of functions that discreet doesn't take."""
 
 _ROWS = "which rows it leaves would depend on other people's"
 
@@ -174,7 +174,7 @@ CLAUSES = {
     "sort": ("SORT BY", "ORDER BY does"),
     "windows": ("WINDOW", "GROUP BY answers each group"),
 }
-"""What a question would call the clauses that are refused in it or in its subqueries, and the way around each."""
+"""Names for clauses that are refused, in the words of a question, and the way around each."""
 
 _TABLE_PARTS = {
     "hints": ("a hint, such as WITH (NOLOCK) or USE INDEX,", "leave it out"),
@@ -183,7 +183,7 @@ _TABLE_PARTS = {
     "sample": ("TABLESAMPLE", CLAUSES["sample"][1]),
     "version": ("an earlier state of a table", "tables are asked as they were admitted"),
 }
-"""What a question would call what may stand beside the name of a table, and the way around it."""
+"""Names for what may stand beside a table's name and is refused, and the way around each."""
 
 _OF_PLACES = {"LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE"}
 
@@ -250,7 +250,7 @@ def refused_table_part(part: str) -> QueryError:
 
 
 def said(node: exp.Expression) -> str:
-    """What the question calls a function, or what the parser made this part of; nothing for an operator."""
+    """The question's own name for a function, or for the one this is part of; empty for an operator."""
     from sqlglot import exp
 
     above: exp.Expr | None = node

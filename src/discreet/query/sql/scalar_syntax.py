@@ -42,7 +42,7 @@ Build: TypeAlias = Callable[[Any, Bind], ir.Expr]
 
 @dataclass(frozen=True, slots=True)
 class ScalarSyntax:
-    """What one kind of syntax node means.
+    """How one kind of syntax node is read.
 
     Args:
         build: from the node, and the way to bind its parts, to the expression.

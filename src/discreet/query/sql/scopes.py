@@ -35,7 +35,7 @@ MOST_SCANS = 32
 
 @dataclass(slots=True)
 class Facts:
-    """What is known of the columns of one question's relations, by alias and name.
+    """Facts about the columns of a question's relations, by alias and name.
 
     Args:
         entities: of columns whose value decides whose a row is: which entity it names. Columns of one entity that
@@ -62,7 +62,7 @@ class Facts:
 
 @dataclass(slots=True)
 class Item:
-    """What stands in FROM under one name.
+    """One item of FROM, with the name it goes by.
 
     Args:
         called: the name, as it is written.
@@ -80,10 +80,10 @@ class Item:
 
 
 class Scope:
-    """What names mean in one SELECT."""
+    """The meaning of names in one SELECT."""
 
     def __init__(self, facts: Facts, items: Iterable[Item], outer: Scope | None = None) -> None:
-        """Names in these items, else in the outer scope.
+        """Look names up in these items, then in the outer scope.
 
         Args:
             facts: about all columns of the question.
@@ -179,7 +179,7 @@ class Source:
 
 @dataclass(slots=True)
 class SelectContext:
-    """What all SELECTs of one question have in common.
+    """The state that all SELECTs of one question share.
 
     Args:
         tables: those it may read.
@@ -225,7 +225,7 @@ def note_columns(context: SelectContext, scan: ir.Scan) -> None:
 
 
 def _entity(table: Table, column: str) -> str:
-    """What a link's end names: the unit itself, or a row of the table."""
+    """The entity at the end of a link: the unit itself, or a row of the table."""
     unit = table.unit
     if unit is not None and unit.per is None and column.casefold() == str(unit.column).casefold():
         return UNIT

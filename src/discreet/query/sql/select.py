@@ -49,7 +49,7 @@ CLAUSES = {
 
 
 def question(sql: str, tables: Sequence[Table], dialect: str = "duckdb", schema: str | None = None) -> ir.Question:
-    """What a question means: bound to columns, typed and checked.
+    """Read a question: bind it to columns, type it and check it.
 
     Args:
         sql: one SELECT, grouped or not.
@@ -131,7 +131,7 @@ class _Reading:
         return owner.unit
 
     def question(self) -> ir.Question:
-        """What the question means."""
+        """The question, bound, typed and checked."""
         if self._shows_columns_alone:
             return self._columns_alone()
         keys, sets = self._grouping.keys, self._grouping.sets
@@ -225,7 +225,7 @@ class _Reading:
         return items
 
     def _shown(self) -> Iterator[exp.Expression]:
-        """What is shown; SELECT DISTINCT, and rows of which there are none, take * for all columns."""
+        """The columns that are shown; * is allowed in SELECT DISTINCT, and where there are no rows to show."""
         from sqlglot import exp
 
         takes_all = "distinct" in self._parts or self._shows_columns_alone
@@ -242,7 +242,7 @@ class _Reading:
                 yield node
 
     def _default_name(self, node: exp.Expression) -> str:
-        """What DuckDB would call a column without an alias, more or less."""
+        """Roughly the name that DuckDB gives a column without an alias."""
         if type(node).__name__ == "Column":
             known = (item.columns.get(node.name.casefold()) for item in self.scope.items)
             spelled_so = (column.name for column in known if column is not None)
@@ -274,7 +274,7 @@ class _Reading:
 
     @cached_property
     def _distinct(self) -> Grouping:
-        """What SELECT DISTINCT groups by: all that it shows; nothing, if it shows one row of aggregates."""
+        """SELECT DISTINCT groups by all it shows; by nothing if it shows one row of aggregates."""
         if "distinct" not in self._parts or any(holds_aggregate(item.node) for item in self._items):
             return Grouping((), ())
         bind = RowBinder(self.scope, "SELECT DISTINCT")
@@ -296,13 +296,13 @@ class _Reading:
         return checked_key(node, key)
 
     def _key_name(self, key: ir.Expr) -> str:
-        """What the answer calls a key; else its column's name, or its text."""
+        """The answer's name for a key; else its column's name, or its text."""
         called = self._called.get(key)
         return called or (key.name if isinstance(key, ir.Column) else str(key))
 
     @cached_property
     def _called(self) -> Mapping[ir.Expr, str]:
-        """What the answer calls expressions over rows; those that aren't keys are refused in their turn."""
+        """The answer's names for expressions over rows; those that aren't keys are refused later."""
         bind = RowBinder(self.scope, "GROUP BY")
         called: dict[ir.Expr, str] = {}
         for item in self._items:

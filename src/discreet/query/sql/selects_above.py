@@ -67,7 +67,7 @@ def _below(select: exp.Select) -> exp.Select | None:
 
 
 def _common(select: exp.Select) -> list[exp.Expression]:
-    """What a SELECT's WITH defines."""
+    """The subqueries that a SELECT's WITH defines."""
     clause = select.args.get("with_")
     return [] if clause is None else list(clause.expressions)
 
@@ -183,7 +183,7 @@ class _Binder(RowBinder):
         return _Binder(self.columns, self._called, aliases)
 
     def name_of(self, node: exp.Expression) -> str:
-        """What a column without an alias is called."""
+        """The name of a column that has no alias."""
         is_known = type(node).__name__ == "Column" and node.name.casefold() in self.columns
         return self.columns[node.name.casefold()].name if is_known else spelled(node)[:200]
 

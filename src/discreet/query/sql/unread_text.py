@@ -1,6 +1,6 @@
 """Unread text: what a question says that left no trace in the tree which the parser made of it.
 
-The parser is somebody else's, and lenient: it passes over arguments, hints and parts of texts that it has no use for.
+The parser isn't ours, and it is lenient: it passes over arguments, hints and parts of texts that it has no use for.
 So its word isn't taken. Every token of a question is looked for in the tree:
 
 - names, numbers and texts, by the place where they stand: a node was made of them, or they were put into other words by
@@ -237,7 +237,7 @@ def _group(token: Token) -> int | None:
 
 
 class _Traces:
-    """What a tree shows of the tokens that it was made of."""
+    """Traces that tokens left in the tree which was made of them."""
 
     def __init__(self, tree: exp.Expression) -> None:
         """Walk through it once."""
@@ -252,7 +252,6 @@ class _Traces:
             self._note(node)
 
     def _note(self, node: exp.Expr) -> None:
-        """What one node shows."""
         name, meta = type(node).__name__, node.meta
         self.found[name] += 1
         at = meta.get("start", meta.get(STANDS_AT))
@@ -327,7 +326,7 @@ class _Traces:
 
 
 def _forms(text: str, grammar: Dialect) -> Iterator[str]:
-    """What the parser may have made of the form of a date."""
+    """The texts that the parser may have made of the form of a date."""
     from sqlglot.dialects.dialect import Dialect
 
     yield text

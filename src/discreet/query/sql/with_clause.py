@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 Common: TypeAlias = "Mapping[str, CommonTable]"
-"""What WITH defines, by name in lower case."""
+"""The subqueries that WITH defines, by name in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class CommonTable:
 
 
 def common_of(query: exp.Query, common: Common) -> Common:
-    """What a query's WITH defines, besides what is defined around it; each may use those before it."""
+    """The subqueries that a query may use: those of its own WITH, and those defined around it."""
     clause = query.args.get("with_")
     if clause is None:
         return common

@@ -72,7 +72,7 @@ def _operator(
 
 
 def _held(arg: Expr) -> Interval:
-    """The range of a whole number, which has 64 bits at the most."""
+    """The range of a whole number, which has at most 64 bits."""
     lo, hi = span_of(arg)
     return INT64[0] if lo is None else lo, INT64[1] if hi is None else hi
 

@@ -74,7 +74,7 @@ def _literal(constant: object, value: Any) -> Any:  # noqa: ANN401 — Ibis valu
 
 
 def _prepare(kind: Kind) -> Callable[[tuple[Expr, ...]], tuple[Expr, ...]]:
-    """What the cast to a kind takes."""
+    """The effort of a cast to this kind."""
 
     def prepare(args: tuple[Expr, ...]) -> tuple[Expr, ...]:
         (source,) = args

@@ -16,7 +16,7 @@ from discreet.query.ir.ranges import hull
 from discreet.tables import Kind
 
 _BLANKS = " \t\n\r\v\f"
-"""What TRIM removes."""
+"""The characters that TRIM removes."""
 
 _MOST_PARTS = 100
 """Engines parse a chain of || as a tree of that depth, and limit depth."""
@@ -32,7 +32,7 @@ _LONGEST = 10**6
 
 
 BYTES_OF_CHARACTER = 4
-"""What a character takes in UTF-8 at the most."""
+"""The most bytes that a character takes in UTF-8."""
 
 _CHARACTERS = 10.0
 """Nanoseconds for each byte of a text that is gone through character by character, as for case, blanks and patterns."""
@@ -95,7 +95,7 @@ def _letters(name: str, compute: Callable[[str], str]) -> Function:
 
 
 def _by_character(args: Args, sizes: Sizes) -> float:
-    """What it takes to go through a text."""
+    """The effort of going through a text once."""
     return reading(args, sizes) + _CHARACTERS * sizes[0]
 
 
@@ -157,7 +157,7 @@ def _compile_substring(value: Any, start: Any, *length: Any) -> Any:  # noqa: AN
 
 
 def _substring(value: str, start: int, length: int | None = None) -> str:
-    """What `_compile_substring` computes."""
+    """In Python what `_compile_substring` is to an engine."""
     return value[start - 1 :] if length is None else value[start - 1 : start - 1 + length]
 
 
@@ -200,7 +200,7 @@ def _growth(expr: Expr) -> int:
 
 
 def _matching(args: Args, sizes: Sizes) -> float:
-    """What it takes to find a pattern in a text: each part between two % may be tried at each place of the text.
+    """The effort of finding a pattern in a text: each part between two % may be tried at each place of the text.
 
     Engines take the bytes of a part one after the other as soon as the pattern has a _, and in words otherwise. The
     part before the first % is tried at one place; where nothing follows that %, no more of a text is looked at.
@@ -218,7 +218,7 @@ def _matching(args: Args, sizes: Sizes) -> float:
 
 
 def _matching_in_small_letters(args: Args, sizes: Sizes) -> float:
-    """What it takes to fold the case of a text, and to find a pattern in what comes of it."""
+    """The effort of folding the case of a text, and of finding a pattern in the result."""
     return _by_character(args, sizes) + _matching(args, (_twice_as_long(args, sizes), *sizes[1:]))
 
 
