@@ -67,7 +67,7 @@ def explain(  # noqa: PLR0913 — a plan, part by part
     head = [
         ("question", [draft.question.text.strip()]),
         *([("warning", list(warnings))] if warnings else []),
-        ("cost", [f"{cost}, for each {draft.unit}, neighbours by {_relation(draft)}"]),
+        ("cost", [f"{cost}, for each {draft.unit}, neighbours by {str(draft.adjacency).replace('_', ' or ')}"]),
     ]
     if noise is not None:
         head.append(("noise", [noise]))
@@ -129,11 +129,6 @@ def _section(title: str, lines: list[str]) -> str:
     """A title with its lines hanging to the right of it."""
     head, *rest = "\n".join(lines).splitlines() or [""]
     return "\n".join([f"{title:<10}{head}", *(f"{'':<10}{line}" for line in rest)])
-
-
-def _relation(draft: Draft) -> str:
-    """The adjacency in words."""
-    return str(draft.adjacency).replace("_", " or ")
 
 
 def _groups(draft: Draft) -> str:

@@ -101,7 +101,7 @@ class Work:
 
 
 def _up(number: float) -> str:
-    """Two digits, rounded up; a thousandth at the least."""
+    """Two digits, rounded up; at least a thousandth."""
     if number == inf:
         return "∞"
     number = max(number, 0.001)
@@ -141,7 +141,7 @@ def _times(took: Callable[[_Case], float], case: _Case) -> float:
 
 
 def _seconds(exact: ir.Exact, case: _Case) -> float:
-    """The work that one unit adds."""
+    """The seconds of the work that one unit adds, in a case."""
     return _work(exact, case).seconds
 
 

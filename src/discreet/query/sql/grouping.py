@@ -52,7 +52,10 @@ def grouping_of(
     parts: list[list[_Set]] = []
     for node in nodes:
         make = _SETS.get(type(node).__name__)
-        parts.append([(bind(node),)] if make is None else make([_element(each, bind) for each in node.expressions]))
+        if make is None:
+            parts.append([(bind(node),)])
+        else:
+            parts.append(make([tuple(map(bind, _parts(element))) for element in node.expressions]))
     for clause, make in (("rollup", _rollup), ("cube", _cube)):  # WITH ROLLUP and WITH CUBE are of all keys
         if group.args.get(clause):
             parts = [make([key for part in parts for key in part])]
@@ -92,13 +95,8 @@ def _multiplied(parts: Sequence[Sequence[_Set]], keys: _Set) -> tuple[_Set, ...]
     return tuple(found)
 
 
-def _element(node: exp.Expression, bind: Callable[[exp.Expression], ir.Expr]) -> _Set:
-    """One element of a clause: a key, or several in parentheses that go together."""
-    return tuple(bind(part) for part in _parts(node))
-
-
 def _parts(node: exp.Expression) -> Iterable[exp.Expression]:
-    """The keys of an element."""
+    """The keys of one element of a clause: one, or several in parentheses that go together."""
     match type(node).__name__:
         case "Tuple":
             return list(node.expressions)

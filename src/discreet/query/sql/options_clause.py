@@ -279,8 +279,9 @@ def check_unit_column(options: Options, scope: Scope, unit: Unit) -> None:
         if len(path) > 2:  # noqa: PLR2004 — a table and a column
             raise UnknownColumn("a column is named alone, or after its table")
         if unit.column is None or unit.per is not None or not _is_declared(path, scope, unit):
+            declared = "each row" if unit.is_row else str(unit)
             raise Unsupported(
-                f"the unit of privacy is {_unit_in_words(unit)}, not {'.'.join(path)!r}: the custodian declares it",
+                f"the unit of privacy is {declared}, not {'.'.join(path)!r}: the custodian declares it",
                 hint="leave privacy_unit_column out",
             )
     except QueryError as error:
@@ -354,8 +355,3 @@ def _as_column(path: tuple[str, ...]) -> exp.Column:
 
     table, name = (path[0], path[1]) if len(path) > 1 else (None, path[0])
     return exp.Column(this=exp.to_identifier(name), table=None if table is None else exp.to_identifier(table))
-
-
-def _unit_in_words(unit: Unit) -> str:
-    """The unit, for an error."""
-    return "each row" if unit.is_row else str(unit)

@@ -136,7 +136,10 @@ class _Reading:
             return self._columns_alone()
         keys, sets = self._grouping.keys, self._grouping.sets
         names = Names()
-        named = tuple((names.take(self._key_name(key)), key) for key in keys)
+        named = tuple(
+            (names.take(self._called.get(key) or (key.name if isinstance(key, ir.Column) else str(key))), key)
+            for key in keys
+        )
         released = {key: ir.Released(name, released_type(key, rolled=bool(sets))) for name, key in named}
         names_of = {key: name for name, key in named}
         called = {id(item.node): item.name for item in self._items}
@@ -294,11 +297,6 @@ class _Reading:
                 raise
             key = bind(item.node)
         return checked_key(node, key)
-
-    def _key_name(self, key: ir.Expr) -> str:
-        """The answer's name for a key; else its column's name, or its text."""
-        called = self._called.get(key)
-        return called or (key.name if isinstance(key, ir.Column) else str(key))
 
     @cached_property
     def _called(self) -> Mapping[ir.Expr, str]:

@@ -310,11 +310,8 @@ class _Traces:
             return _take(self._numbers, token.text) or _take(self._forms, _day(token.text))
         if kind == "IDENTIFIER":
             return all(_take(self._names, part) for part in token.text.split("."))
-        return self._is_of_type(token, word) or self._is_unit(word) or _take(self._names, token.text)
-
-    def _is_of_type(self, token: Token, word: str) -> bool:
-        """Whether a word goes on with the name of a type."""
-        return word in _OF_TYPES and self._is_in_type(token)
+        goes_on = word in _OF_TYPES and self._is_in_type(token)
+        return goes_on or self._is_unit(word) or _take(self._names, token.text)
 
     def _is_in_type(self, token: Token) -> bool:
         """Whether a token stands in a type, behind its first word."""
