@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 
 from discreet.errors import QuestionFailed
-from discreet.ledger import Attempt
-from discreet.service import Ticket, fresh_name
+from discreet.service import fresh_name
 from support.identity_provider import provider_at_port
-from support.served import in_threads
+from support.served import in_threads, ticket_of
 from support.visited import BY_KEY, COUNT, IMAGE, Visited, at_port, visited
 
 pytest.importorskip("playwright", reason="tests in a browser need playwright: pip install 'discreet[test]'")
@@ -213,9 +212,8 @@ def test_every_page_of_every_role(chromium: Browser, address: str, running: Visi
 
 def left_behind(running: Visited, **outcome: Any) -> str:
     """The path of a question of the analyst's that waits, runs or failed."""
-    attempt = Attempt(id=fresh_name(), plan="", seconds=60.0)
-    plan = {"digest": "", "step": 60.0, "steps": 1, "rungs": 1, "seconds": 60.0, "values": 1, "ledger_bytes": 0}
-    ticket = Ticket.of(fresh_name(), COUNT, {"epsilon": "1", "analyst": "analyst"}, plan, attempt)
+    ticket = ticket_of(COUNT, subject="analyst", step=60.0, epsilon="1", analyst="analyst")
+    ticket.id = fresh_name()
     running.service._questions._tickets[ticket.id] = ticket
     if "started" in outcome:
         ticket.release = outcome["started"] + timedelta(seconds=60)
