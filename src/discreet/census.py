@@ -1,7 +1,7 @@
 """The synthetic census: people who don't exist, with attributes that hang together as those of people do.
 
 They are drawn from pseudorandom numbers that are the same on every run and every machine. These are for public fiction
-only: anybody who knows a stream's label knows all its numbers, so they must not protect anything. Noise comes from
+only: anyone who knows a stream's label knows all its numbers, so they must not protect anything. Noise comes from
 `discreet.noise`, which has no label and no seed.
 """
 
@@ -51,7 +51,7 @@ _GREATEST_INCOME = 500_000
 
 @dataclass(frozen=True, slots=True)
 class _People:
-    """What the other columns follow from."""
+    """The traits from which the other columns follow."""
 
     age: Whole
     female: Reals  # 1 or 0, so that it can be multiplied
@@ -81,7 +81,7 @@ def synthetic(n: int = 32_561) -> pa.Table:
     | `hours` | worked a week, 0 to 99, often 40 | age, sex, education |
 
     With N people and D days of birth about exp(−(N−1)/D) of them share theirs with nobody; here N = 32,561 and
-    D = 22,645 give a quarter, and date of birth with ZIP singles out everybody.
+    D = 22,645 give a quarter, and date of birth with ZIP singles out everyone.
 
     Args:
         n: how many people; 1 to 48,995,087.
@@ -175,7 +175,7 @@ def _names(female: Reals) -> pa.Array:
 
 
 def _popularity(names: int) -> Reals:
-    """How common each of so many names is: the n-th weighs 1/(n+10)."""
+    """The weights of a number of names: the n-th weighs 1/(n+10)."""
     return np.reciprocal(np.arange(names, dtype=np.float64) + 10.0)
 
 

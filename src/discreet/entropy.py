@@ -25,7 +25,7 @@ _SPARE = 2  # words: `update_into` may ask for a block more than it fills
 
 
 class Words(Protocol):
-    """What a sampler draws from. In production that is always a `Keystream`."""
+    """A source of random bits for samplers; in production always a `Keystream`."""
 
     @property
     def width(self) -> int:

@@ -1,4 +1,4 @@
-"""What an event costs: charges in each way of counting, and the tightest loss that can be stated of one question."""
+"""Charges: the cost of an event in each way of counting, and the tightest loss that can be stated for one question."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Charge:
 
 
 def charge_of(event: Event) -> Charge:
-    """What `event` adds to each way of counting.
+    """The charge of an event, in each way of counting.
 
     Guarantee: but for a rare event of probability δ (the same for both readings), the release is ε-DP and ρ-zCDP
     about neighbours under the adjacency the event's sensitivities refer to. That one rare event serves both readings
@@ -130,7 +130,7 @@ def charge_of(event: Event) -> Charge:
 
 
 def first_charge_of(event: Event) -> Charge:
-    """What an event was charged by the first ledgers, where that was more: by bounds that hold for any pure release.
+    """The charge by which the first ledgers counted an event, if it was more: by bounds that hold for any pure release.
 
     Digests under which answers are stored have it in them. So a charge that became tighter makes no other question, and
     what was paid for is found again.

@@ -70,7 +70,7 @@ _BITS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remaining:
-    """What a next question may cost: each amount is the greatest on its own, if the question costs nothing else.
+    """The most that the next question may cost: each amount is the greatest if the question costs nothing else.
 
     Args:
         epsilon: of a question with Laplace noise on one count; a sum of many steps may have a little more.
@@ -148,7 +148,7 @@ class Filter:
         )
 
     def remaining(self, spent: Charge) -> Remaining:
-        """What a next question may cost when `spent` has been spent so far; never more than would be admitted.
+        """The most that the next question may cost once `spent` is spent; never more than would be admitted.
 
         Examples:
             >>> print(filter_for(Budget(epsilon=3)).remaining(Charge.zero()))

@@ -117,7 +117,7 @@ def _rho(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def zcdp_to_renyi(rho: Rationalizable, alpha: Rationalizable) -> RenyiDP:
-    """What ρ-zCDP says at one order: D_α ≤ αρ, by its definition (Bun, Steinke 2016, Definition 1.1).
+    """The Rényi loss at one order: D_α ≤ αρ, by the definition of zCDP (Bun, Steinke 2016, Definition 1.1).
 
     Examples:
         >>> print(zcdp_to_renyi("0.1", 5))

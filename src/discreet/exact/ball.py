@@ -20,7 +20,7 @@ from threading import RLock
 from flint import arb, ctx, fmpq
 
 _LOCK = RLock()
-_LONGEST = 1 << 24  # bits of a numerator or denominator that somebody might still want to see
+_LONGEST = 1 << 24  # bits of a numerator or denominator that someone might still want to see
 _MOST_BITS = 1 << 16  # an expression that isn't tight by then contains a zero that no precision resolves
 
 

@@ -19,7 +19,7 @@ _MODERATE = 10**100
 _DOUBT = Fraction(1, 2**50)
 
 Rationalizable: TypeAlias = int | float | str | Decimal | Fraction
-"""What a parameter such as ε may be given as."""
+"""The types in which a parameter such as ε may be given."""
 
 
 def rational(value: Rationalizable, name: str) -> Fraction:
@@ -33,7 +33,7 @@ def rational(value: Rationalizable, name: str) -> Fraction:
         name: what to call it in an error.
 
     Raises:
-        InvalidArgument: it isn't a finite number, or has more digits than anybody means.
+        InvalidArgument: it isn't a finite number, or has more digits than anyone means.
 
     Examples:
         >>> rational(0.1, "epsilon")
@@ -126,6 +126,6 @@ def confidence(value: Rationalizable) -> Fraction:
 
 
 def _shown(value: Rationalizable) -> str:
-    """A number for a message. A fraction may be longer than Python writes out, or than anybody reads."""
+    """A number for a message. A fraction may be longer than Python writes out, or than anyone reads."""
     long = isinstance(value, Fraction) and max(value.numerator.bit_length(), value.denominator.bit_length()) > _LONGEST
     return "a fraction of many digits" if long else str(value)

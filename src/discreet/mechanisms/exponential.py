@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BITS = 40
-"""How many binary digits an ε has that is found by a root; rounding it down costs at most 2⁻³⁹ of accuracy."""
+"""Binary digits of an ε that is found by a root; rounding it down costs at most 2⁻³⁹ of accuracy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +96,19 @@ class Exponential:
 
     @property
     def epsilon(self) -> Fraction:
-        """What all selections of a release cost together in pure ε."""
+        """The total cost in pure ε of all selections of a release."""
         return self.rate * self.total
 
     @property
     def event(self) -> ExponentialEvent:
-        """What a release does, for accounting."""
+        """The event that accounting counts for a release."""
         return ExponentialEvent(
             epsilon=self.epsilon, each=None if self.spread == self.total else self.rate * self.spread
         )
 
     @property
     def loss(self) -> PureDP:
-        """What a release is proved to give away at the most."""
+        """The proved bound on what a release gives away."""
         return PureDP(self.epsilon)
 
     def choose(
@@ -182,12 +182,12 @@ class Selects:
 
     @property
     def event(self) -> ExponentialEvent:
-        """What all choices together do, for accounting."""
+        """The event that accounting counts for all choices together."""
         return self.selection.event
 
     @property
     def loss(self) -> PureDP:
-        """What all choices together are proved to give away at the most."""
+        """The proved bound on what all choices give away together."""
         return self.selection.loss
 
 

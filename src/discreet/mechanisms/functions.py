@@ -269,7 +269,7 @@ def exponential(
 def _calibration(
     epsilon: Rationalizable | None, delta: Rationalizable | None, rho: Rationalizable | None, method: str
 ) -> tuple[Callable[[Sensitivity], Gaussian], Loss | None]:
-    """How to find σ for a sensitivity, and the loss to state; None for the mechanism's own."""
+    """A way to find σ for a sensitivity, and the loss to state; None for the mechanism's own."""
     if method not in {"exact", "classical"}:
         raise InvalidArgument(f"unknown method {method!r}", hint='"exact" or "classical"')
     if rho is not None and epsilon is None and delta is None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _BITS = 32
-"""How many binary digits a σ has that is found by a root; rounding it up costs at most 2⁻³¹ of accuracy."""
+"""Binary digits of a σ that is found by a root; rounding it up costs at most 2⁻³¹ of accuracy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +133,12 @@ class Gaussian(AddsUnboundedNoise):
 
     @property
     def event(self) -> GaussianEvent:
-        """What a release does, for accounting."""
+        """The event that accounting counts for a release."""
         return GaussianEvent(sigma=self.sigma, l2_squared=self.sensitivity.l2_squared)
 
     @property
     def loss(self) -> ZCDP:
-        """What a release is proved to give away at the most."""
+        """The proved bound on what a release gives away."""
         return ZCDP(self.sensitivity.l2_squared / (2 * self.sigma**2))
 
     def delta_at(self, epsilon: Rationalizable) -> Fraction:
@@ -156,7 +156,7 @@ class Gaussian(AddsUnboundedNoise):
         return delta_bound(self.sensitivity, self.sigma, positive(epsilon, "epsilon"))
 
     def _noise(self, size: int) -> NDArray[Any]:
-        """Fresh noise for so many coordinates."""
+        """Fresh noise, one draw for each coordinate."""
         from discreet.noise import discrete_gaussian
 
         return discrete_gaussian(self.sigma, size=size)

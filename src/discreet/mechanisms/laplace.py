@@ -66,16 +66,16 @@ class Laplace(AddsUnboundedNoise):
 
     @property
     def event(self) -> LaplaceEvent:
-        """What a release does, for accounting."""
+        """The event that accounting counts for a release."""
         return LaplaceEvent(scale=self.scale, l1=self.sensitivity.l1, linf=self.sensitivity.linf)
 
     @property
     def loss(self) -> PureDP:
-        """What a release is proved to give away at the most."""
+        """The proved bound on what a release gives away."""
         return PureDP(self.sensitivity.l1 / self.scale)
 
     def _noise(self, size: int) -> NDArray[Any]:
-        """Fresh noise for so many coordinates."""
+        """Fresh noise, one draw for each coordinate."""
         from discreet.noise import discrete_laplace
 
         return discrete_laplace(self.scale, size=size)

@@ -1,4 +1,4 @@
-"""What mechanisms share: how noise is added, scales that it can have, parts of a δ, and probabilities as floats."""
+"""Parts that mechanisms share: adding noise, the scales it can have, parts of a δ, and probabilities as floats."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 LEAST, GREATEST = Fraction(1, 2**10), Fraction(2**60)
-"""What the samplers of `discreet.noise` take, in steps of the grid."""
+"""The scales that the samplers of `discreet.noise` take, in steps of the grid."""
 
 _MOST_BITS = 512
 """How long a numerator or denominator may be; an ε of hundreds of digits would make all later accounts slow."""
@@ -31,7 +31,7 @@ class AddsNoise(ABC):
 
     @abstractmethod
     def _noise(self, size: int) -> NDArray[Any]:
-        """Fresh noise for so many coordinates."""
+        """Fresh noise, one draw for each coordinate."""
 
     def release(self, values: Sequence[int]) -> list[int]:
         """The values with fresh noise, as Python integers, so nothing overflows."""

@@ -145,7 +145,7 @@ class Quantile(Selects):
         return self.selection.radius(confidence, self.size) + self.inset
 
     def _target(self, total: int) -> Fraction:
-        """τ, the rank that is looked for among so many; a whole multiple of 1/2 or of one over q's denominator."""
+        """τ, the rank that is looked for among this many; a whole multiple of 1/2 or of one over q's denominator."""
         if not self.inset:
             return self.fraction * total
         inside = min(Fraction(self.inset), Fraction(total, 2))

@@ -18,16 +18,16 @@ from discreet.mechanisms.histogram import Contribution, Occupied, checked_size
 from discreet.mechanisms.quantile import checked_fraction, spreads_of_ranks
 
 _OTHERS = 4
-"""All intervals before one weigh at most so many times as much as it does: Σ (5/4)⁻ⁱ."""
+"""All intervals before one weigh together at most this many times as much as it does: Σ (5/4)⁻ⁱ."""
 
 _GROWTH = Fraction(2232, 10_000)
 """Slightly more than ln(5/4), so that each interval weighs at least 5/4 times what the one before it does."""
 
 _FINE = 256
-"""Into so many parts, at least, the bonus of one interval over another is cut, to be a whole number."""
+"""The bonus of one interval over another is cut into at least this many parts, so that it is a whole number."""
 
 _FOR_NO_ROWS = 14
-"""By so many intervals more is the bonus of saying that there are no rows: it weighs 19 times what all bins do."""
+"""The bonus of saying that there are no rows, in intervals: it then weighs 19 times what all bins do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

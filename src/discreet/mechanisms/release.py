@@ -32,7 +32,7 @@ class Release:
         rounded: whether the exact values were put on the grid by rounding them.
         is_vector: whether it's a vector, be it of one value, rather than a number.
         mechanism: what made the noise.
-        loss: what the whole release is proved to give away at the most.
+        loss: the proved bound on what the whole release gives away.
 
     Examples:
         >>> from discreet.privacy import PureDP, Sensitivity
@@ -141,7 +141,7 @@ class Choice:
 
     @property
     def loss(self) -> PureDP:
-        """What the choice is proved to give away at the most."""
+        """The proved bound on what the choice gives away."""
         return self.mechanism.loss
 
     def radius(self, confidence: Rationalizable = Fraction(19, 20)) -> float:

@@ -16,7 +16,7 @@ from flint import arb, ctx, fmpq
 from discreet.exact.ball import ball
 
 _MOST_TERMS = 400  # up to here terms are added one by one; beyond, by the Euler–Maclaurin formula
-_MOST_ORDER = 20  # half the number of derivatives that this formula uses at the most
+_MOST_ORDER = 20  # half the greatest number of derivatives that this formula uses
 
 
 def laplace_tail(scale: Fraction, k: int) -> arb:

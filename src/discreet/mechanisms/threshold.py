@@ -31,7 +31,7 @@ class Threshold:
     Args:
         noise: which is added to each group's count; what is compared with the threshold must be this noisy count.
         l0: how many groups one unit can be in, so how many can be present in one neighbour only; 1 or more.
-        linf: how much one unit adds to a group's count at the most, in the noise's steps; 1 or more.
+        linf: the most that one unit adds to a group's count, in the noise's steps; 1 or more.
         delta: in (0, 1). Above 1/2 it is used as 1/2.
 
     Attributes:
@@ -67,7 +67,7 @@ class Threshold:
 
     @property
     def event(self) -> SelectionEvent:
-        """What a selection does, for accounting; the noise is an event of its own."""
+        """The event that accounting counts for a selection; the noise is an event of its own."""
         return SelectionEvent(delta=self.delta)
 
     def passes(self, noisy: int) -> bool:

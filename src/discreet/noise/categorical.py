@@ -29,7 +29,7 @@ _ROW = 1 << 10
 
 _SLACK = 2.0**-40
 _CUT = 256
-_MOST_BITS = 1 << 12  # of a common denominator: floats need 1,074; what needs more is no score anybody computed
+_MOST_BITS = 1 << 12  # of a common denominator: floats need 1,074; what needs more is no score anyone computed
 
 
 @overload

@@ -49,7 +49,7 @@ def checked_scale(value: Rationalizable, name: str) -> Fraction:
 
 
 def integers(scale: Fraction, size: Size) -> type:
-    """What holds draws of this scale: int64, or Python integers of any size.
+    """The type that holds draws of this scale: int64, or Python integers of any size.
 
     It depends on the scale and not on the draws, so that it says nothing about them. Up to a scale of 2^52 a draw
     exceeds int64 with probability below e^(-2047), and then raises. A single draw is a Python integer anyway.

@@ -20,7 +20,7 @@ class Bounds:
     """The least and greatest value a column may hold; what lies outside is moved to the nearer end when scanned.
 
     Bounds must come from knowledge of what the column means (ages reach 125), never from the data: the least and
-    greatest value of a table belong to somebody.
+    greatest value of a table belong to someone.
 
     Args:
         lo: least value.

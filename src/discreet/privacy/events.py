@@ -294,7 +294,7 @@ def _whole(number: object) -> int:
 
 
 class _HasEpsilon(Protocol):
-    """What has an ε, as a field or computed."""
+    """An object with an ε, as a field or computed."""
 
     @property
     def epsilon(self) -> Fraction:
@@ -318,10 +318,10 @@ class Pure:
 
     @property
     def event(self: _HasEpsilon) -> PureEvent:
-        """What one use does, for accounting: a report, a choice, or all answers of a stream."""
+        """The event that accounting counts for one use: a report, a choice, or all answers of a stream."""
         return PureEvent(epsilon=self.epsilon)
 
     @property
     def loss(self: _HasEpsilon) -> PureDP:
-        """What one use is proved to give away at the most."""
+        """The proved bound on what one use gives away."""
         return PureDP(self.epsilon)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet.errors import Hint, InvalidArgument
 
 FAILURES = 10
-"""How many questions may fail after they were paid for, before the custodian looks, unless it is declared."""
+"""How many paid questions may fail before the custodian looks, unless declared otherwise."""
 
 _MOST_FAILURES = 1000
 

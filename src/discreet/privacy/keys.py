@@ -17,7 +17,7 @@ KeyValue = str | int | bool | date | None
 class Keys:
     """The values a column may take, known in public.
 
-    Every key is answered, with or without rows, so the list of groups in an answer says nothing about anybody.
+    Every key is answered, with or without rows, so the list of groups in an answer says nothing about anyone.
     A value that isn't listed is read as NULL; NULL is a group only if None is listed.
 
     Args:

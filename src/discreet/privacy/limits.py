@@ -11,7 +11,7 @@ from discreet.errors import Hint, InvalidArgument
 @taking_known
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one unit may contribute to one question, in one of three shapes.
+    """The most that one unit may contribute to one question, in one of three shapes.
 
     Either `rows` over all groups together; or `groups` and `rows_per_group`; or `rows` and `groups`, where rows are
     limited over all groups together, and a unit is counted in few groups. Nothing is cut off a unit within its limits.

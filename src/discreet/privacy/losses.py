@@ -1,4 +1,4 @@
-"""Losses: what a release is proved to give away about one unit at the most; and budgets: what is allowed in all."""
+"""Losses, proved bounds on what a release gives away about one unit; and budgets, which say what is allowed in all."""
 
 from __future__ import annotations
 
@@ -234,10 +234,10 @@ class Budget:
 
 
 class MonthlyShare(Budget):
-    """What one analyst may spend in each calendar month, in UTC, under the budget of all, which never renews.
+    """One analyst's share of each calendar month, in UTC, under the overall budget, which never renews.
 
-    It bounds how fast somebody spends, and not what is lost: the months of a year add up to twelve shares, and the
-    budget of all alone says where that ends.
+    It bounds how fast someone spends, not what is lost: the months of a year add up to twelve shares, and the
+    overall budget alone says where that ends.
 
     Args:
         epsilon: of each month, as for `Budget`; so for `delta` and `rho`.

@@ -41,11 +41,11 @@ _PROMPT = 40
 
 _CUT_OFF = ("share", "least", "most", "limits")
 _MOVED = ("column", "bounds", "share", "far", "margin")
-"""What is written of each in JSON, in order."""
+"""The fields of each that JSON holds, in order."""
 
 
 class Signer(Protocol):
-    """What signs an answer: the key of its account, or whoever remembers what that key has signed."""
+    """An object that signs answers: the key of an account, or one that remembers what that key has signed."""
 
     def __call__(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
         """The signature of an answer as JSON-ready data, as JSON-ready data."""
@@ -91,8 +91,8 @@ class Answer:
         intervals: of its values, at whatever confidence.
         confidence: at which errors were announced.
         coverage: what its intervals don't say, or say too cautiously, in words.
-        limits: how much of each unit counts at the most, in words; empty where nothing of a unit can be cut off.
-        cost: what it is proved to give away about one unit at the most, with what was asked first, so that limits and
+        limits: how much of each unit counts, at most, in words; empty where nothing of a unit can be cut off.
+        cost: the proved bound on what it gives away about one unit, with what was asked first, so that limits and
             bounds could be chosen. A reused answer cost this when it was released.
         certificate: what was done, as JSON-ready data.
         entry: the number of its debit in the ledger; 0 where there was none, as public facts alone answer it.
@@ -174,7 +174,7 @@ class Answer:
         Those of counts and sums, of linear combinations of them, of averages and of ratios of sums hold as often as
         they say, but for rounding: the ends of whole numbers are put on the outside, so with little noise they hold
         more often, at ε = 1 in 97 % and more instead of 95 %; and averages are kept within what bounds allow. Those of
-        variances and standard deviations are a little wide: a 95 % interval holds in 97 % of all cases at the most,
+        variances and standard deviations are a little wide: a 95 % interval holds in at most 97 % of all cases,
         where the noise of the group's count is below a hundredth of it. Those of any other arithmetic (a product of two
         aggregates, a rounded one, a difference of two averages) take the worst of their parts together, and are wider
         than they need be (Bonferroni). Those of quantiles, MIN and MAX reach to the edges of the cells in which rows
@@ -207,10 +207,10 @@ class Answer:
         return list(map(column.is_informative, column.values, self.interval(name)))
 
     def notes(self, door: Door = "python") -> tuple[Note, ...]:
-        """What belongs under the answer, a line each, the same wherever it is shown.
+        """The lines that belong under the answer, the same wherever it is shown.
 
         At which confidence the ± holds, which limits are in force and what is known of what they cut off, what bounds
-        move, warnings, and what it cost whoever asks.
+        move, warnings, and what it cost the one who asks.
 
         Args:
             door: in whose words arguments are named.
@@ -228,7 +228,7 @@ class Answer:
 
     @property
     def price(self) -> str:
-        """What the answer costs whoever asks now, in words; `cost` is what it cost when it was released."""
+        """The cost of the answer for someone who asks now, in words; `cost` is what it cost when it was released."""
         if self.origin:
             return f"free: follows from {entries_in_words(self.origin)}"
         if not self.entry:
@@ -370,7 +370,7 @@ class Answer:
 
     @property
     def tuning(self) -> tuple[tuple[str, str], ...]:
-        """What was measured or chosen privately beside the answer, in words, each with what it is about."""
+        """Notes on what was measured or chosen privately beside the answer."""
         limits = [] if self.cut_off is None else [str(self.cut_off)]
         limits += [all_rows_in_words(name, ends) for name, ends in self.all_rows.items()]
         bounds = [str(each) for each in self.moved]
@@ -380,7 +380,7 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Explanation(Answer):
-    r"""What EXPLAIN gives: an answer of one text column, the plan in words. Nothing was spent, and no data was touched.
+    r"""The answer to EXPLAIN: one text column, the plan in words. Nothing was spent, and no data was touched.
 
     `cost` is what the question would cost; there is no entry, and no certificate.
 
@@ -415,7 +415,7 @@ class Explanation(Answer):
 
 
 def _in_json(measured: CutOff[Any] | Moved[Any], names: Sequence[str], words: str) -> dict[str, Any]:
-    """What was measured as JSON-ready data, with what it is about in words."""
+    """A private measurement as JSON-ready data, with words that say what it is about."""
     values = {name: getattr(measured, name) for name in names}
     return {**values, words: str(values[words])}
 

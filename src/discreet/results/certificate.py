@@ -20,7 +20,7 @@ def certificate(  # noqa: PLR0913 — what is vouched for, each by name
     cost: Mapping[str, object],
     follows_from: Sequence[Mapping[str, object]] = (),
 ) -> dict[str, object]:
-    """What was done for an answer, or for all answers of a workload, as JSON-ready data: all of it public.
+    """The record of what was done for an answer, or for all answers of a workload: JSON-ready and public.
 
     Args:
         text: of the questions.

@@ -23,7 +23,7 @@ Ends: TypeAlias = tuple[End, End] | None
 
 
 _DIGITS = 38
-"""Of sums of decimals, in SQL and in Arrow."""
+"""Digits of sums of decimals, in SQL and in Arrow."""
 
 _NEARLY_ALL = 0.95
 """An interval that holds so much of what is declared says nothing."""
@@ -122,7 +122,7 @@ def arrow_kind(kind: str) -> pa.DataType | None:
 
 
 def decimal_kind(places: int) -> str:
-    """The kind of decimals with so many digits behind the point."""
+    """The kind of decimals with this many digits behind the point."""
     return f"decimal({_DIGITS},{places})"
 
 
@@ -133,7 +133,7 @@ def places_of(kind: str) -> int | None:
 
 
 def decimal_of(value: float | str, places: int) -> Decimal:
-    """A number as the nearest decimal with so many digits behind the point.
+    """A number as the nearest decimal with this many digits behind the point.
 
     Examples:
         >>> decimal_of(1234.5, 2), decimal_of(0.125, 2)
@@ -171,7 +171,7 @@ def cell_texts(column: AnswerColumn, intervals: Sequence[Ends]) -> list[str]:
 
 
 def _special(column: AnswerColumn, value: object, found: Ends) -> str | None:
-    """What is said in place of a value that says nothing by itself; None if it does."""
+    """The text in place of a value that says nothing by itself; None if the value does."""
     if column.declared is None or value is None:
         return None
     if not column.is_informative(value, found):
@@ -221,7 +221,7 @@ def cell_text(value: object, found: Ends, *, by_ends: bool = False) -> str:
     if not isinstance(value, (int, float, Decimal)) or isinstance(value, bool):
         return str(value) if found is None else f"{value} ({found[0]} to {found[1]})"
     if found is None or isinstance(found[0], date) or isinstance(found[1], date):
-        return _number(value)
+        return f"{value:.6g}" if isinstance(value, float) else str(value)
     below, above = float(value) - found[0], found[1] - float(value)
     error = max(below, above)
     places = max(0, 1 - floor(log10(error))) if 0 < error < inf and not isinstance(value, int) else 0
@@ -229,11 +229,6 @@ def cell_text(value: object, found: Ends, *, by_ends: bool = False) -> str:
     if not by_ends and not _is_lopsided(value, found):
         return f"{shown} ± {error:.{places}f}"
     return f"{shown} ({found[0]:.{places}f} to {found[1]:.{places}f})"
-
-
-def _number(value: float | Decimal) -> str:
-    """A number, whole, as a decimal or to six digits."""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _table(names: Sequence[str], cells: Sequence[Sequence[str]]) -> str:

@@ -9,7 +9,7 @@ from discreet.results.answer import Answer
 
 
 def contradictions(answer: Answer) -> list[str]:
-    """What in an answer its own certificate contradicts, in words; nothing, if they agree.
+    """The contradictions between an answer and its own certificate, in words; none, if they agree.
 
     It takes no ledger: it finds a certificate that belongs to another answer, not one that was forged with it. Whether
     the debit is in the ledger, and worth what it says, is what `discreet verify` is for. Certificates of before, with

@@ -13,7 +13,7 @@ from discreet.exact.rounding import shown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What was charged for an answer, in each way of counting; None is infinite.
+    """The charge for an answer, in each way of counting; None is infinite.
 
     Args:
         epsilon: of pure differential privacy.
@@ -54,7 +54,7 @@ class Cost:
 
 
 def prospect(times: int | None, left: object) -> str:
-    """Whether a budget pays for a question, how often, and what it leaves; empty of one that costs nothing.
+    """Whether a budget pays for a question, how often, and what it leaves; empty for a free question.
 
     Args:
         times: how many questions of the same cost are paid for; None if it costs nothing.
@@ -75,7 +75,7 @@ def prospect(times: int | None, left: object) -> str:
 
 
 def answered_already(entries: Sequence[int]) -> str:
-    """That a question is answered already, by which entries, and so for nothing; empty if it isn't.
+    """The words for a question that is already answered, and so free, with the entries; empty if it isn't.
 
     Examples:
         >>> answered_already([2, 3])
@@ -85,7 +85,7 @@ def answered_already(entries: Sequence[int]) -> str:
 
 
 def state_in_words(state: str, *, is_due: bool | None = None) -> str:
-    """What became of a question that was paid for, as people read it.
+    """The state of a question that was paid for, as people read it.
 
     Args:
         state: as the ledger has it.

@@ -1,4 +1,4 @@
-"""What limits and bounds took from an answer."""
+"""Cut-offs: what limits and bounds took from an answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEARLY = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class CutOff(Generic[_Words]):
-    """What limits cut off.
+    """How much limits cut off.
 
     Noise hides units that are few, however much they have. So nothing but a bound on what one unit has gives the share
     an upper end. What is said of the ends holds in all but one of 10,000 draws of the noise.
@@ -24,8 +24,8 @@ class CutOff(Generic[_Words]):
     Args:
         share: of all rows, from 0 to 1: an estimate from the units that are seen; under limits on groups, as if a
             unit's rows were spread over its groups evenly.
-        least: what it is at the least.
-        most: what it is at the most; None where nothing bounds it.
+        least: a lower bound on it.
+        most: an upper bound on it; None where there is none.
         limits: those in force; in words, where the answer was read from JSON.
 
     Examples:
@@ -68,13 +68,13 @@ def _range(least: float, most: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Moved(Generic[_Words]):
-    """Of how many units bounds move values.
+    """How many units have values that bounds move.
 
     Args:
         column: with its table.
         bounds: in force; in words, where the answer was read from JSON.
-        share: of the units that have values there, those of which some are moved, from 0 to 1: an estimate.
-        far: those of which some are moved by more than the bounds are wide.
+        share: the units with moved values among those with any values there, from 0 to 1: an estimate.
+        far: the same, for values moved by more than the width of the bounds.
         margin: by how much either share may be off, in all but one of 10,000 draws of the noise.
 
     Examples:

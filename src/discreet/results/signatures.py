@@ -1,4 +1,4 @@
-"""Signatures: that an account said something, shown to whoever has its public key, and nothing else of it.
+"""Signatures: that an account said something, shown to anyone who has its public key and nothing else of it.
 
 What is signed is all of an answer, or of a ledger's head: its values and kinds, intervals, cost and certificate, the
 account and the ledger it comes from, the question, and when it was signed. So no part can be changed, left out, added,
@@ -31,10 +31,10 @@ FORM = 1
 ALGORITHM = "Ed25519"
 
 Signed: TypeAlias = Literal["answer", "certificate", "head"]
-"""What may be signed. It stands at the beginning of the signed text."""
+"""The things that may be signed. The signed text begins with one of them."""
 
 UNSIGNED = frozenset({"id", "state", "spent"})
-"""What may stand beside an answer and isn't part of it: a server's name and state of it, and the account's standing."""
+"""Fields beside an answer that aren't part of it: a server's name and state of it, and the account's standing."""
 
 _KEY_BYTES = 32
 _VALUE_BYTES = 64
@@ -45,12 +45,12 @@ _FIELDS: Mapping[Signed, frozenset[str]] = MappingProxyType(
         "head": frozenset({"form", "algorithm", "key", "value"}),
     }
 )
-"""What a signature says: all of it, and nothing else."""
+"""The fields of a signature: all of them, and no others."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublicKey:
-    """What signatures of an account are checked against; everybody may have it.
+    """The key that signatures of an account are checked against; everyone may have it.
 
     Args:
         raw: its 32 bytes.
@@ -65,7 +65,7 @@ class PublicKey:
 
     @property
     def id(self) -> str:
-        """What it is called by: the beginning of its SHA-256."""
+        """The name of the key: the beginning of its SHA-256."""
         return sha256(self.raw).hexdigest()[:16]
 
     @property
@@ -96,7 +96,7 @@ class PublicKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignatureCheck:
-    """What a check of something signed found.
+    """The result of checking something signed.
 
     Args:
         problems: what doesn't hold, in words; nothing, if all of it does.
@@ -113,7 +113,7 @@ class SignatureCheck:
 
 
 def signed_text(kind: Signed, content: Mapping[str, Any], signature: Mapping[str, Any]) -> bytes:
-    """What is signed: the kind, the content, and what the signature says of itself.
+    """The text that is signed: the kind, the content, and what the signature says of itself.
 
     Args:
         kind: what the content is.

@@ -53,7 +53,7 @@ def to_csv(names: Sequence[str], rows: Sequence[Sequence[object]], *, raw: bool 
     r"""CSV with a header; NULL is empty, and so is a number that isn't finite.
 
     Spreadsheets take a cell that begins with `=`, and some others, for a formula, and carry it out. What is in a cell
-    may have been written by whoever was least trusted, so such texts get an apostrophe before them; see `no_formula`.
+    may have been written by the one least trusted, so such texts get an apostrophe before them; see `no_formula`.
 
     Args:
         names: of the columns.

@@ -28,7 +28,7 @@ def ks_distance(
     at_most: Callable[[NDArray[Any]], NDArray[np.float64]],
     below: Callable[[NDArray[Any]], NDArray[np.float64]] | None = None,
 ) -> float:
-    """How far the empirical distribution function of `draws` strays from the claimed one, at the most.
+    """The greatest distance between the empirical distribution function of `draws` and the claimed one.
 
     Args:
         draws: at least one.

@@ -27,7 +27,7 @@ LossT = TypeVar("LossT", PureDP, ApproxDP, ZCDP, RenyiDP, GaussianDP)
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """What adds up: a main amount (ε, ρ or μ², say) and a δ, both exact or rounded up."""
+    """Amounts that add up: a main one (ε, ρ or μ², say) and a δ, both exact or rounded up."""
 
     main: Fraction = Fraction(0)
     delta: Fraction = Fraction(0)
@@ -53,7 +53,7 @@ class AdaptiveTotal(ABC, Generic[LossT]):
 
     @abstractmethod
     def amounts(self, loss: LossT) -> Amounts:
-        """What one loss adds.
+        """The amounts that one loss adds.
 
         Raises:
             LossNotAccepted: the loss is of another kind.

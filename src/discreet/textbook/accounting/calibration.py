@@ -117,7 +117,7 @@ class _Task:
         return self.accountant(self.event(scale), uses)
 
     def event(self, scale: Fraction) -> Event:
-        """What one release does."""
+        """The event of one release."""
         if self.noise is Noise.LAPLACE:
             return LaplaceEvent(scale=scale, l1=self.sensitivity)
         return GaussianEvent(sigma=scale, l2_squared=Fraction(self.sensitivity**2))

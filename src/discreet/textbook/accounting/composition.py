@@ -2,7 +2,7 @@
 
 Releases about the same people add up. Releases about disjoint groups of people cost as much as the most expensive one.
 A guarantee for one unit implies a weaker one for several. A release about a secret random sample costs less than one
-about everybody.
+about everyone.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def parallel(losses: Sequence[LossT], *, adjacency: Adjacency) -> LossT:
 
 
 def _greatest(losses: Sequence[AnyLoss], changing: int) -> AnyLoss:
-    """The greatest amounts of so many losses, composed."""
+    """The greatest amounts of these losses, composed."""
     orders = {loss.alpha for loss in losses if isinstance(loss, RenyiDP)}
     if len(orders) > 1:
         raise LossNotAccepted("Rényi divergences of different orders can't be compared")

@@ -52,7 +52,7 @@ def convert(
     delta: Rationalizable | None = None,
     alpha: Rationalizable | None = None,
 ) -> AnyLoss:
-    """What is known of every release of one loss, stated as a loss of another kind; only rounded up.
+    """A loss stated as one of another kind, for every release that has it; only rounded up.
 
     Args:
         loss: what is proved of the release.

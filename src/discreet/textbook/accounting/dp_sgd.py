@@ -56,7 +56,7 @@ class Training:
 
     @property
     def event(self) -> SampledEvent:
-        """What one step does."""
+        """The event of one step."""
         return step(self.noise, self.rate)
 
 

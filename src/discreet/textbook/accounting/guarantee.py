@@ -24,7 +24,7 @@ from discreet.textbook.accounting.renyi_curve import RenyiCurve, renyi_curve_of
 
 
 class Guarantee(Protocol):
-    """What is proved of all releases together, as a curve: for every δ an ε, for every ε a δ; both rounded up."""
+    """The proved loss of all releases together, as a curve: for every δ an ε, for every ε a δ; both rounded up."""
 
     def epsilon(self, delta: Rationalizable, /) -> Fraction | float:
         """An ε at which they are (ε, δ)-DP."""
@@ -34,7 +34,7 @@ class Guarantee(Protocol):
 
 
 Accountant: TypeAlias = Callable[[Event, int], Guarantee]
-"""Makes the guarantee of an event that happens so many times. A curve of a privacy loss distribution can be one."""
+"""Makes the guarantee of an event that happens a number of times. A curve of a privacy loss distribution can be one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _BITS = 256
 _FAR = 2**30
-"""Of releases at a greater ε than this no more is stated than their plain sum."""
+"""For releases at a greater ε than this, only the plain sum is stated."""
 
 MOST = 100_000
 """How many releases are composed exactly; a sum of this many terms takes a second."""

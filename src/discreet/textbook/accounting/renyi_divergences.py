@@ -74,7 +74,7 @@ from discreet.textbook.accounting.sampled_gaussian import between, replaced
 _BITS = 64
 
 Plain: TypeAlias = GaussianEvent | LaplaceEvent | ExponentialEvent | PureEvent
-"""Events that happen to everybody, and that have no δ."""
+"""Events that happen to everyone, and that have no δ."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -154,7 +154,7 @@ _WORKING = 160
 
 
 class Unsampled(Protocol):
-    """What happened to the sample, as accounted for by itself; hashable, as bounds are remembered by it."""
+    """The event that happened to the sample, accounted for by itself; hashable, since bounds are cached by it."""
 
     def __hash__(self) -> int:
         """By value."""
@@ -165,7 +165,7 @@ class Unsampled(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """What is known of an event that happened to a sample.
+    """The bounds on an event that happened to a sample.
 
     Args:
         whole: what happened to the sample.

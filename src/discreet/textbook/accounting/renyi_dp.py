@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 _MARGINS = (*(1 + Fraction(1, 2**bits) for bits in (32, 16, 8, 2)), *(Fraction(4**power) for power in range(1, 40, 3)))
-"""By how much the floats' solution is raised before balls check it: far below what anybody sees, unless floats are at
+"""By how much the floats' solution is raised before balls check it: far below what anyone sees, unless floats are at
 their end."""
 
 _WIDTHS = tuple(Fraction(1, 2**bits) for bits in (40, 24, 12))
@@ -206,7 +206,7 @@ class _Order:
 
     @classmethod
     def of(cls, loss: RenyiDP) -> _Order:
-        """Of a loss whose numbers are moderate."""
+        """The same, for a loss whose numbers are moderate."""
         return cls(float(loss.alpha - 1), float(loss.epsilon))
 
     def slack(self, epsilon: float, delta: float) -> float:

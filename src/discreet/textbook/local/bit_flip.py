@@ -30,7 +30,7 @@ _CHUNK = 1 << 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BitFlipMemos:
-    """What devices keep: the buckets each watches (public), and its answers (secret).
+    """The memory of devices: the buckets each watches (public), and its answers (secret).
 
     Args:
         watched: a row of `bits` different buckets for each device.
@@ -96,16 +96,16 @@ class BitFlip:
 
     @property
     def event_if_unchanged(self) -> PureEvent:
-        """What all reports of a value do together that stays in one bucket for good; accounts for no other value."""
+        """The event of all reports together, if the value always stays in one bucket; wrong for any other value."""
         return PureEvent(epsilon=self.epsilon)
 
     @property
     def loss_if_unchanged(self) -> PureDP:
-        """What all reports of a value that stays in one bucket for good are proved to give away at the most."""
+        """The proved bound on what all reports give away together, if the value always stays in one bucket."""
         return PureDP(self.epsilon)
 
     def memorise_all(self, users: int) -> BitFlipMemos:
-        """What that many devices keep from now on; drawn without a look at any value."""
+        """The memos of that many devices; drawn without looking at any value."""
         watched = randomised(np.zeros(users, dtype=np.int64), self.watch, chunk=_CHUNK)
         wrong = bernoulli(self.other, (users, self.bits + 1, self.bits)).view(np.uint8)
         right = np.eye(self.bits + 1, self.bits, -1, dtype=np.uint8)

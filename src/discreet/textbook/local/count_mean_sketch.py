@@ -89,7 +89,7 @@ _PIECE = 1 << 11  # reports at a time, when they are read
 
 @dataclass(frozen=True, slots=True)
 class _Sketch(Pure):
-    """What both sketches share: their parameters, and whether widths are powers of two."""
+    """The part that both sketches share: their parameters, and whether widths are powers of two."""
 
     _powers: ClassVar[bool]
 
@@ -113,7 +113,7 @@ class CountMeanSketch(PackedReports, _Sketch):
     all flipped with probability 1/(e^(ε/2) + 1). The collector adds the bits up in a table of hashes × width, and reads
     off it the count of any item, also of one that nobody thought of at the time.
 
-    Guarantee: ε-DP for each person against everybody, whatever the hash functions: two items differ in two bits. The
+    Guarantee: ε-DP for each person against everyone, whatever the hash functions: two items differ in two bits. The
     probability of a flip is rounded up.
 
     Args:
@@ -228,7 +228,7 @@ class HadamardCountMeanSketch(_Sketch):
     Each person picks a hash function j and an entry l of `width`, both at random and in the open, and sends the sign
     H[h_j(item), l] of the Hadamard matrix, flipped with probability 1/(e^ε + 1).
 
-    Guarantee: ε-DP for each person against everybody, exactly, whatever the hash functions: only the one bit depends
+    Guarantee: ε-DP for each person against everyone, exactly, whatever the hash functions: only the one bit depends
     on the item.
 
     Args:

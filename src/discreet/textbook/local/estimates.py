@@ -14,7 +14,7 @@ from discreet.exact.rational import Rationalizable, probability
 
 _SHOWN = 6
 CONFIDENCE = Fraction(19, 20)
-"""Of an interval, where nothing else is said."""
+"""The default confidence of an interval."""
 
 Floats = NDArray[np.float64]
 

@@ -81,7 +81,7 @@ class HadamardResponse(NumberReports, Pure):
     that size, never row 0; it raises the places of its block at which its row is +1, half of them. Rows are
     orthogonal, so of all values only the own one moves the sum of a row's signs over reports.
 
-    Guarantee: ε-DP for each person against everybody, exactly.
+    Guarantee: ε-DP for each person against everyone, exactly.
 
     Args:
         size: how many different values there are; 2 to 2^24. Values are 0, …, size − 1.

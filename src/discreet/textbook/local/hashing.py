@@ -2,7 +2,7 @@
 
 They compute modulo the prime P = 2^31 − 1. A polynomial of degree d whose coefficients are uniform maps any d + 1
 different items to independent uniform numbers (Wegman, Carter 1981); a linear function of an item's digits does so to
-any two items, of whatever length. Privacy doesn't rest on them: anybody who knows a report may know its hash function.
+any two items, of whatever length. Privacy doesn't rest on them: anyone who knows a report may know its hash function.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PRIME = (1 << 31) - 1
 """Items of polynomials are numbers below it, and so are the digits of longer items."""
 
 EXCESS = Fraction(5, 1 << 31)
-"""By how much two items may share one of g buckets oftener than 1/g, at the most, under `hashed_digits`.
+"""The most by which the chance that two items share one of g buckets exceeds 1/g, under `hashed_digits`.
 
 At most 2^31/g + 1 of the P values lie in a bucket, so at most P·(2^31/g + 1) of the P² pairs of values share one. A
 coefficient of 31 random bits is 0 modulo P with 2^-30, everything else with 2^-31: a pair of values has 2^-62, but for
@@ -38,7 +38,7 @@ _LARGEST_KEY = 64
 
 
 def fingerprints(texts: Sequence[str], salt: bytes = b"") -> NDArray[np.int64]:
-    """Texts as items: numbers below 2^31 − 1, the same for everybody who uses the salt.
+    """Texts as items: numbers below 2^31 − 1, the same for everyone who uses the salt.
 
     Of D different texts two share a number with probability below D²/2^32; then take another salt.
 

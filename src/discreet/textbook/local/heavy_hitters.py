@@ -1,4 +1,4 @@
-"""Heavy hitters: the values that many people hold, among more than anybody could list."""
+"""Heavy hitters: the values that many people hold, among more than anyone could list."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Holders(Estimate):
     """How many people hold each value that was found, with intervals that are proved at every confidence.
 
     Guarantee: for a value that was named before there were reports, `interval` holds the true count with at least the
-    stated confidence, if everybody reports as the protocol says. Values that were **found** are those whose noise was
+    stated confidence, if everyone reports as the protocol says. Values that were **found** are those whose noise was
     lucky enough: of those near the threshold the estimates are too high on average, and fewer intervals hold.
 
     Args:
@@ -41,10 +41,10 @@ class Holders(Estimate):
         supports: how many of those on the last level support each value.
         reports: how many are on the last level.
         own: the probability that a holder's report supports the value.
-        other: that anybody else's does: at least, and at the most.
+        other: that anyone else's does: at least, and at the most.
 
     Given the sizes of levels, the people on the last one are drawn from all without replacement. So the support's
-    generating function is an elementary symmetric polynomial of 1 − c + cz over everybody's chances c. It has real
+    generating function is an elementary symmetric polynomial of 1 − c + cz over everyone's chances c. It has real
     roots only, which makes the support a sum of independent coins. Beyond one from their mean its tails are below those
     of the binomial with the same mean, and there Clopper–Pearson's limits are, but for a support of 1 or of all but
     one.
@@ -109,7 +109,7 @@ class HeavyHitters(Pure):
     local hashing, with the whole ε and a hash function of their own. The collector keeps the most frequent prefixes of
     a level, extends each by all combinations of `step` bits, and looks these up in the reports of the next level.
 
-    Guarantee: ε-DP for each person against everybody: given the level, which doesn't depend on the value, the report is
+    Guarantee: ε-DP for each person against everyone: given the level, which doesn't depend on the value, the report is
     that of local hashing.
 
     Args:
@@ -117,7 +117,7 @@ class HeavyHitters(Pure):
         epsilon: from 2^-10 to 20.
         step: by how many bits a level is longer than the one before; 1 to 12. Fewer levels leave more people for each;
             each needs 2^step times as much work.
-        keep: how many prefixes are kept on the way; 1 to 4,096. Also how many values are found at the most.
+        keep: how many prefixes are kept on the way; 1 to 4,096. Also the greatest number of values that are found.
 
     Raises:
         InvalidArgument: a parameter is out of range.
@@ -201,7 +201,7 @@ class HeavyHitters(Pure):
 
         Args:
             reports: rows of numbers, as `randomise_all` makes them.
-            confidence: that nothing is found which nobody holds, if everybody reports as the protocol says; in (0, 1).
+            confidence: that nothing is found which nobody holds, if everyone reports as the protocol says; in (0, 1).
 
         Raises:
             InvalidArgument: there are no reports, or one is malformed.

@@ -37,7 +37,7 @@ class LocalHashing(Pure):
     bucket of their value, randomised over the g buckets. The function is a linear one of the value, or of its thirds
     where the value may be 2^31 − 1 or more: then it takes two numbers instead of one.
 
-    Guarantee: ε-DP for each person against everybody, whatever the hash functions: given the function, the report is
+    Guarantee: ε-DP for each person against everyone, whatever the hash functions: given the function, the report is
     g-ary randomised response. Hash functions are drawn without a look at the value.
 
     Args:
@@ -141,5 +141,5 @@ class LocalHashing(Pure):
         return supports
 
     def _coefficients(self, functions: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """What functions multiply digits by, and last what they add: two numbers of 31 bits from each word."""
+        """The factors by which functions multiply digits, then the number they add: two of 31 bits per word."""
         return [np.ascontiguousarray(half) for word in functions.T for half in (word >> 31, word & PRIME)]

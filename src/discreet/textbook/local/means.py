@@ -36,7 +36,7 @@ from discreet.textbook.local.reports import (
 
 @dataclass(frozen=True, slots=True)
 class _BoundedMean(NumberReports):
-    """What protocols for means of bounded numbers share: their parameters, and a report that is one number."""
+    """The part that protocols for means of bounded numbers share: their parameters, and a report that is one number."""
 
     _most_span: ClassVar[int] = LARGEST_SPAN
 
@@ -54,7 +54,7 @@ class _BoundedMean(NumberReports):
 class LocalLaplace(_BoundedMean):
     """Input perturbation as the textbooks have it: each person adds Laplace noise to their value before they send it.
 
-    Guarantee: ε-DP for each person against everybody, exactly: values are clamped to whole numbers within the bounds,
+    Guarantee: ε-DP for each person against everyone, exactly: values are clamped to whole numbers within the bounds,
     and get discrete Laplace noise of scale (upper − lower)/ε, on the same grid whatever the value.
 
     Args:
@@ -76,17 +76,17 @@ class LocalLaplace(_BoundedMean):
 
     @property
     def scale(self) -> Fraction:
-        """Of the noise."""
+        """The scale of the noise."""
         return (self.upper - self.lower) / self.epsilon
 
     @property
     def event(self) -> LaplaceEvent:
-        """What a report does, for accounting."""
+        """The event that accounting counts for a report."""
         return LaplaceEvent(scale=self.scale, l1=self.upper - self.lower)
 
     @property
     def loss(self) -> PureDP:
-        """What a report is proved to give away at the most."""
+        """The proved bound on what a report gives away."""
         return PureDP(self.epsilon)
 
     def randomise_all(self, values: Values) -> NDArray[np.int64]:
@@ -124,7 +124,7 @@ class PiecewiseMean(_BoundedMean, Pure):
     e^ε; the window moves by `stride` for each unit of the value, from one end to the other. So the mean report is
     linear in the value, which is what makes the estimator unbiased.
 
-    Guarantee: ε-DP for each person against everybody, exactly. Values outside the bounds are clamped.
+    Guarantee: ε-DP for each person against everyone, exactly. Values outside the bounds are clamped.
 
     Args:
         lower: the least value; a whole number, of whatever unit.
@@ -246,7 +246,7 @@ def slope(epsilon: Fraction, span: int, width: int = WIDTH) -> Slope:
 class OneBitMean(_BoundedMean, Pure):
     """Microsoft's one-bit mean: report a 1 with probability 1/(e^ε + 1) + x/span·(e^ε − 1)/(e^ε + 1), else a 0.
 
-    Guarantee: ε-DP for each person against everybody, exactly: the chance of either bit is between 1/(e^ε + 1) and
+    Guarantee: ε-DP for each person against everyone, exactly: the chance of either bit is between 1/(e^ε + 1) and
     e^ε/(e^ε + 1) for every value. Values outside the bounds are clamped. The ε of fresh reports add up; for one
     question asked again and again about a value that doesn't change there is `MemoisedOneBit`.
 

@@ -26,7 +26,7 @@ _MOST_POINTS = 1 << 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneBitMemos:
-    """What devices keep: where each rounds, and its answer at every grid point. Secret.
+    """The memory of devices: where each rounds, and its answer at every grid point. Secret.
 
     Args:
         offsets: how far each device's rounding is shifted, 0 to step − 1.
@@ -100,22 +100,22 @@ class MemoisedOneBit:
 
     @property
     def answer(self) -> OneBitMean:
-        """What draws a memo's answers, on the numbers of the points."""
+        """The law that draws a memo's answers, on the numbers of the points."""
         return OneBitMean(0, self.points - 1, self.epsilon)
 
     @property
     def event_if_unchanged(self) -> PureEvent:
-        """What all reports of values do together that round to one point for good; accounts for no other values."""
+        """The event of all reports together, if values always round to one point; wrong for any others."""
         return PureEvent(epsilon=self.epsilon)
 
     @property
     def loss_if_unchanged(self) -> PureDP:
-        """What all reports of values that round to one point for good are proved to give away at the most."""
+        """The proved bound on what all reports give away together, if values always round to one point."""
         return PureDP(self.epsilon)
 
     @property
     def once(self) -> PureDP:
-        """What a report is proved to add to those before it at the most, however values change; rounded up.
+        """The proved bound on what a report adds to those before it, however values change; rounded up.
 
         Raises:
             InvalidArgument: `flip` is 0: a second report shows whether the answer changed.
@@ -125,7 +125,7 @@ class MemoisedOneBit:
         return PureDP(log((1 - self.flip) / self.flip, round_up=True))
 
     def memorise_all(self, users: int) -> OneBitMemos:
-        """What that many devices keep from now on; drawn without a look at any value."""
+        """The memos of that many devices; drawn without looking at any value."""
         offsets = uniform(self.step, users)
         points = np.tile(np.arange(self.points), users)
         return OneBitMemos(offsets, self.answer.randomise_all(points).reshape(users, self.points))

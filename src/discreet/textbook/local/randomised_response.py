@@ -27,7 +27,7 @@ from discreet.textbook.local.reports import (
 class RandomisedResponse(NumberReports, Pure):
     """k-ary randomised response: the truth with probability e^ε/(e^ε + k − 1), else one of the other values, evenly.
 
-    Guarantee: ε-DP for each person against everybody, the collector included; exactly, since the probabilities are
+    Guarantee: ε-DP for each person against everyone, the collector included; exactly, since the probabilities are
     rationals whose ratio is e^ε rounded down. Best of those here for few values, k < 3e^ε + 2; with more values use
     `LocalHashing`, `UnaryEncoding` or `HadamardResponse`.
 

@@ -36,7 +36,7 @@ class Rappor(PackedReports):
     probability q, one that is down with probability p.
 
     Guarantee: `loss_if_unchanged` for any number of reports together, between two people whose values each stay the
-    same for good; `once` for a single report of anybody by itself.
+    same for good; `once` for a single report of anyone by itself.
 
     **It doesn't hold for values that change.** Reports tell on which days the memo was the same, the better the more of
     them there are. Where a memo is kept for each value, `loss_if_unchanged` times the number of different values holds
@@ -94,17 +94,17 @@ class Rappor(PackedReports):
 
     @property
     def event_if_unchanged(self) -> PureEvent:
-        """What all reports of a value do together that stays the same for good; accounts for no other value."""
+        """The event of all reports together, if the value never changes; wrong for any other value."""
         return PureEvent(epsilon=self.loss_if_unchanged.epsilon)
 
     @property
     def loss_if_unchanged(self) -> PureDP:
-        """What all reports of a value that stays the same for good are proved to give away at the most; rounded up."""
+        """The proved bound on what all reports give away together, if the value never changes; rounded up."""
         return PureDP(2 * log((1 - self.f / 2) / (self.f / 2), round_up=True))
 
     @property
     def once(self) -> PureDP:
-        """What a single report is proved to give away at the most, to somebody who sees no other; rounded up."""
+        """The proved bound on what a single report gives away to someone who sees no other; rounded up."""
         own, other = self.own, self.other
         return PureDP(log(own * (1 - other) / (other * (1 - own)), round_up=True))
 

@@ -94,7 +94,7 @@ def clamped(values: Values, lower: int, upper: int) -> NDArray[np.int64]:
 
 
 def checked_rows(reports: NDArray[Any], length: int, kind: type) -> None:
-    """Refuse reports that aren't rows of so many numbers of a kind."""
+    """Refuse reports that aren't rows of the given number and kind of numbers."""
     if reports.shape != (len(reports), length) or reports.dtype != kind:
         raise InvalidArgument(f"reports must be rows of {length} {np.dtype(kind).name} numbers")
 

@@ -38,7 +38,7 @@ class SideBySide:
     Args:
         local: estimated from randomised reports.
         central: the exact answer with noise.
-        loss: what both are proved to give away together about one person at the most.
+        loss: the proved bound on what both give away together about one person.
     """
 
     local: Estimate

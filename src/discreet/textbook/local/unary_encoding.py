@@ -34,7 +34,7 @@ class UnaryEncoding(PackedReports, Pure):
     Two kinds. **Optimised** (OUE): own = 1/2, other = 1/(e^ε + 1), least noise on values that few people hold.
     **Symmetric** (SUE, also basic RAPPOR's first step): own = 1 − other, other = 1/(e^(ε/2) + 1).
 
-    Guarantee: ε-DP for each person against everybody. Two values differ in two bits, and the ratio of a report's
+    Guarantee: ε-DP for each person against everyone. Two values differ in two bits, and the ratio of a report's
     probabilities is at most own(1 − other)/(other(1 − own)); `other` is rounded up on a dyadic grid, own is exact.
 
     Args:

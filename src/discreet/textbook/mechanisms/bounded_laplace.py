@@ -257,16 +257,16 @@ class TruncatedLaplace(AddsNoise):
 
     @property
     def event(self) -> ApproxEvent:
-        """What a release does, for accounting."""
+        """The event that accounting counts for a release."""
         return ApproxEvent(epsilon=self.sensitivity.l1 / self.scale, delta=self.delta)
 
     @property
     def loss(self) -> ApproxDP:
-        """What a release is proved to give away at the most."""
+        """The proved bound on what a release gives away."""
         return ApproxDP(self.sensitivity.l1 / self.scale, self.delta)
 
     def _noise(self, size: int) -> NDArray[Any]:
-        """Fresh noise for so many coordinates."""
+        """Fresh noise, one draw for each coordinate."""
         from discreet.noise import truncated_laplace
 
         return truncated_laplace(self.scale, self.reach, size=size)

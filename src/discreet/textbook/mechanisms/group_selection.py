@@ -102,19 +102,19 @@ class StableHistogram:
 
     @property
     def threshold(self) -> Threshold:
-        """What a noisy count must reach."""
+        """The threshold that a noisy count must reach."""
         sensitivity = self.noise.sensitivity
         moving = min(sensitivity.l0, sensitivity.l1)
         return Threshold(self.noise, l0=moving, linf=sensitivity.linf, delta=self.delta)
 
     @property
     def event(self) -> ComposedEvent:
-        """What a release does, for accounting."""
+        """The event that accounting counts for a release."""
         return ComposedEvent((self.noise.event, self.threshold.event))
 
     @property
     def loss(self) -> ApproxDP | ZCDP:
-        """What a release is proved to give away at the most."""
+        """The proved bound on what a release gives away."""
         if isinstance(self.noise, Laplace):
             return ApproxDP(self.noise.loss.epsilon, self.delta)
         return ZCDP(self.noise.loss.rho, self.delta)
@@ -209,12 +209,12 @@ class TruncatedGeometric:
 
     @property
     def event(self) -> ApproxEvent:
-        """What a selection does, for accounting."""
+        """The event that accounting counts for a selection."""
         return ApproxEvent(epsilon=self.epsilon, delta=self.delta)
 
     @property
     def loss(self) -> ApproxDP:
-        """What a selection is proved to give away at the most."""
+        """The proved bound on what a selection gives away."""
         return ApproxDP(self.epsilon, self.delta)
 
     def release(self, counts: Mapping[Key, int]) -> list[Key]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 MaxNoise: TypeAlias = Literal["geometric", "laplace"]
-"""What is added to each score."""
+"""The kinds of noise that may be added to each score."""
 
 _REACH = 45
 """Where masses are summed, noise beyond this many times its scale is left out: e⁻⁴⁵ is below the rounding of a sum."""
@@ -106,7 +106,7 @@ class NoisyMax(Pure):
 
     @property
     def epsilon(self) -> Fraction:
-        """What a choice costs in pure ε."""
+        """The cost of a choice in pure ε."""
         return self.rate * self.spread
 
     def choose(self, scores: Sequence[int] | NDArray[Any]) -> int:

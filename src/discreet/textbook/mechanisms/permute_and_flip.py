@@ -160,7 +160,7 @@ class PermuteAndFlip(Pure):
 
     @property
     def epsilon(self) -> Fraction:
-        """What a choice costs in pure ε."""
+        """The cost of a choice in pure ε."""
         return self.rate * self.spread
 
     def choose(self, scores: Sequence[int] | NDArray[Any]) -> int:

@@ -136,7 +136,7 @@ def _pairs(level: NDArray[Any]) -> NDArray[Any]:
 
 
 _REST = 1 / 32
-"""What part of the doubt the rest gets."""
+"""The part of the doubt that the rest gets."""
 
 _SMOOTH = 4.0
 """From this σ on the Gaussian's rest is as stated; more of Z isn't needed."""

@@ -94,12 +94,12 @@ class RangeTree:
 
     @property
     def event(self) -> LaplaceEvent | GaussianEvent:
-        """What a release does, for accounting."""
+        """The event that accounting counts for a release."""
         return self.noise.event
 
     @property
     def loss(self) -> PureDP | ZCDP:
-        """What a release is proved to give away at the most."""
+        """The proved bound on what a release gives away."""
         return self.noise.loss
 
     def release(self, counts: Sequence[int] | NDArray[Any]) -> Ranges:
@@ -183,7 +183,7 @@ class Ranges:
         object.__setattr__(self, "sums", consistent(self.nodes))
 
     def sum(self, low: int, high: int) -> float:
-        """The consistent estimate of the sum over leaves low to high − 1. It is off by `tree.radius` at the most.
+        """The consistent estimate of the sum over leaves low to high − 1. It is off by at most `tree.radius`.
 
         Raises:
             InvalidArgument: the range is empty, or out of bounds.
@@ -220,7 +220,7 @@ def covering(depth: int, low: int, high: int) -> Iterator[tuple[int, int]]:
 
 
 def sensitivity_of(leaves: int, rows: int = 1, adjacency: Adjacency = ADD_REMOVE) -> Sensitivity:
-    """How far all nodes of a tree can move together, if a unit adds at most so many rows to all leaves.
+    """How far all nodes of a tree can move together, if a unit adds at most this many rows to all leaves.
 
     Proof. On each of the L levels, the unit's rows fall on nodes without overlap: a vector of counts a ≥ 0 that sum to
     at most m, so ℓ1 ≤ m, ℓ∞ ≤ m and Σaⱼ² ≤ m². Under substitution it moves by a − b, each of which is such: ℓ1 ≤ 2m,

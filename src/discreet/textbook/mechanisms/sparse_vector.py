@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 Telling: TypeAlias = Literal["only", "gap", "value"]
-"""What is told of a number that reaches the threshold: that it does, by how much, or a noisy value of its own."""
+"""What is told about a number that reaches the threshold: only that it does, by how much, or a noisy value."""
 
 Answer: TypeAlias = bool | int | None
 """None below the threshold; at or above it True, or the gap or value that is told instead."""
@@ -146,7 +146,7 @@ class AboveThreshold(Pure):
 
     @property
     def epsilon(self) -> Fraction:
-        """What all answers together cost."""
+        """The cost of all answers together."""
         moved = self.sensitivity * self.most
         told = Fraction(0) if self.value_scale is None else moved / self.value_scale
         return self.sensitivity / self.threshold_scale + (1 if self.monotone else 2) * moved / self.scale + told
@@ -177,8 +177,8 @@ class AboveThreshold(Pure):
     def radius(self, confidence: Rationalizable, questions: int) -> int:
         """How far off comparisons are: r such that, with this confidence, all are right but within r of the threshold.
 
-        Of so many numbers, none that is answered "below" is above T + r, and none that is answered "above" is below
-        T − r; and gaps are off by at most r. Half of the doubt goes to ρ, the rest in equal parts to the νᵢ.
+        Among that many numbers, none answered "below" is above T + r, and none answered "above" is below T − r;
+        and gaps are off by at most r. Half of the doubt goes to ρ, the rest in equal parts to the νᵢ.
 
         Args:
             confidence: in (0, 1).
@@ -205,7 +205,7 @@ class AboveThreshold(Pure):
         return chance_of(self, answers, values, threshold)
 
     def told(self, value: int, gap: int) -> Answer:
-        """What is told of a number that reaches the threshold by so much."""
+        """The answer for a number that reaches the threshold by this much."""
         if self.telling == "gap":
             return gap
         return True if self.value_scale is None else self._laplace(self.value_scale).release([value])[0]
@@ -258,7 +258,7 @@ class Watch:
         return self.mechanism.told(int(value), gap)
 
     def __repr__(self) -> str:
-        """What may be seen; the noise may not."""
+        """The public part; the noise stays hidden."""
         return f"<Watch for {self.threshold}, {self.above} of {self.mechanism.most} found above>"
 
 

@@ -80,16 +80,16 @@ class Staircase(AddsNoise):
 
     @property
     def event(self) -> PureEvent:
-        """What a release does, for accounting."""
+        """The event that accounting counts for a release."""
         return PureEvent(epsilon=_moving(self.sensitivity) / self.scale)
 
     @property
     def loss(self) -> PureDP:
-        """What a release is proved to give away at the most."""
+        """The proved bound on what a release gives away."""
         return PureDP(_moving(self.sensitivity) / self.scale)
 
     def _noise(self, size: int) -> NDArray[Any]:
-        """Fresh noise for so many coordinates."""
+        """Fresh noise, one draw for each coordinate."""
         from discreet.noise import staircase
 
         return staircase(self.scale, self.sensitivity.linf, self.first, size=size)

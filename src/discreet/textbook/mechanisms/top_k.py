@@ -113,7 +113,7 @@ class TopK(Selects):
         return tuple(chosen)
 
     def outcomes(self, options: int) -> list[tuple[int, ...]]:
-        """What can be chosen of so many options, in the order of `masses`."""
+        """The possible choices from this many options, in the order of `masses`."""
         return list(permutations(range(options), self.most))
 
     def masses(self, scores: Sequence[int | Fraction]) -> list[float]:

@@ -23,7 +23,7 @@ _MARKS = (0.1, 0.5, 1.0, 2.0, 10.0)
 
 
 def accuracy(epsilons: Sequence[float], errors: Mapping[str, Sequence[float]], *, confidence: float = 0.95) -> Figure:
-    """The error of an answer against ε, and below it how well an attacker can guess at the most.
+    """The error of an answer against ε, and below it how well an attacker can guess at best.
 
     Args:
         epsilons: two or more, rising, above 0.
@@ -70,7 +70,7 @@ def _set_up_error_axes(axes: Axes, xs: Sequence[float], most: float) -> None:
 
 
 def _risk(axes: Axes, xs: Sequence[float]) -> None:
-    """How often a guess between two neighbours is right at the most, with the factor by which odds move."""
+    """How often a guess between two neighbours can be right at best, with the factor by which odds move."""
     stroke = STROKES[2]
     axes.plot(xs, [100 * odds(x) for x in xs], color=stroke.colour, linewidth=1.8)
     for mark in _MARKS:
@@ -104,7 +104,7 @@ def _subtitle(confidence: float) -> str:
 
 
 def _accuracy_words(xs: Sequence[float], read: Mapping[str, Sequence[float]]) -> str:
-    """What the figure shows, in words."""
+    """The figure in words."""
     each = "; ".join(f"{name}: from ± {shown(ys[0])} down to ± {shown(ys[-1])}" for name, ys in read.items())
     return (
         f"Above, the error of an answer from ε = {shown(xs[0])} to {shown(xs[-1])}; {each}. Below, how often the best "

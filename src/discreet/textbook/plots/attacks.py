@@ -23,7 +23,7 @@ _LINES = 3
 
 
 class Outcome(Protocol):
-    """What an attack came to; `discreet.attacks` makes such."""
+    """The result of an attack; `discreet.attacks` makes such."""
 
     @property
     def attack(self) -> str:
@@ -31,7 +31,7 @@ class Outcome(Protocol):
 
     @property
     def against(self) -> str:
-        """What was attacked."""
+        """The target of the attack."""
 
     @property
     def success(self) -> float | None:
@@ -43,7 +43,7 @@ class Outcome(Protocol):
 
 
 def outcomes(results: Sequence[Outcome], *, people: str = "people") -> Figure:
-    """How often attacks are right, beside an attacker who lacks what was released.
+    """How often attacks are right, beside an attacker without the release.
 
     Args:
         results: one or more, at most 12: one attack against several releases, or several attacks. Results whose success
@@ -140,7 +140,7 @@ def candidates(counts: Sequence[tuple[int, int]], *, against: str, people: str =
     """How many candidates people have: one is a match, and few are nearly one.
 
     Args:
-        counts: pairs of a number of candidates (0 or more) and how many people have so many (1 or more).
+        counts: pairs of a number of candidates (0 or more) and how many people have that many (1 or more).
         against: what was linked with, in words.
         people: what they are: units, or rows where it isn't known whose these are.
 
@@ -178,7 +178,7 @@ class NoisePoint(Protocol):
 
     @property
     def noise(self) -> str:
-        """What the noise is called."""
+        """The name of the noise."""
 
     @property
     def deviation(self) -> float:
@@ -262,11 +262,11 @@ def _line(axes: Axes, xs: Sequence[float], ys: Sequence[float], names: Sequence[
 
 
 class Traced(Protocol):
-    """What a tracing attack came to; `discreet.attacks` makes such."""
+    """The result of a tracing attack; `discreet.attacks` makes such."""
 
     @property
     def false_alarms(self) -> Sequence[float]:
-        """Of each threshold, the share of strangers who are taken for members."""
+        """The share of strangers who are taken for members, at each threshold."""
 
     @property
     def found(self) -> Sequence[float]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 Estimator: TypeAlias = Literal["mean", "median"]
-"""What answers are made one by."""
+"""The ways to make many answers into one."""
 
 _VARIANCES: Mapping[Estimator, int] = MappingProxyType({"mean": 2, "median": 1})
 """The variance of an estimate from n answers with Laplace noise, in (Δ/ε)²/n."""
@@ -159,7 +159,7 @@ def _mean(axes: Axes, means: Sequence[float], exact: float, spread: float) -> No
 
 
 def _target(axes: Axes, exact: float, near: float, needed: int) -> None:
-    """What the attacker wants to know, and when they do."""
+    """The attacker's target, and when they have it."""
     for edge in (exact - near, exact + near):
         axes.axhline(edge, color=INK, linewidth=1.0)
     axes.axvline(needed, color=INK, linewidth=1.2, dashes=(4, 2))
@@ -178,7 +178,7 @@ def _target(axes: Axes, exact: float, near: float, needed: int) -> None:
 def _names(  # noqa: PLR0913, PLR0917 — what is named
     axes: Axes, means: Sequence[float], exact: float, near: float, spread: float, estimator: Estimator
 ) -> None:
-    """What is what, on the right; and the band where there is room above it."""
+    """Names of the lines, on the right; and of the band, where there is room above it."""
     end = len(means)
     widest = min(max(end // 8, ceil((spread / (5 * near)) ** 2)), end)
     low, high = axes.get_ylim()
@@ -212,7 +212,7 @@ def _averaging_title(needed: int, asked: int, epsilon: float) -> str:
 
 
 def _averaging_words(means: Sequence[float], exact: float, needed: int, epsilon: float, estimator: Estimator) -> str:
-    """What the figure shows, in words."""
+    """The figure in words."""
     return (
         f"A line of the {estimator} of the first n noisy answers, up to n = {len(means)}, inside a 95 % band around "
         f"the exact answer {shown(exact)} that narrows like one over the root of n. It ends at {shown(means[-1])}. The "

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Curve(Protocol):
-    """What a release gives away, as the least δ known for each ε."""
+    """A bound on what a release gives away: the least δ known for each ε."""
 
     def delta(self, epsilon: float) -> SupportsFloat:
         """A δ such that the release is (ε, δ)-DP."""
@@ -32,7 +32,7 @@ _POINTS = 64
 """How many equal steps the axis is read in at first."""
 
 _FINEST = 1e-4
-"""Of the axis: no step is halved below this."""
+"""No step of the axis is halved below this."""
 
 _DECADES = 0.5
 """A curve that falls by more than this within a step is read in the middle of it, too."""
@@ -108,7 +108,7 @@ def _steps(readers: Sequence[Callable[[float], float]], end: float, floor: float
 
 
 def _delta_words(end: float, read: Mapping[str, Sequence[float]]) -> str:
-    """What the figure shows, in words."""
+    """The figure in words."""
     each = "; ".join(f"{name}: from {shown(ys[0])} to {shown(ys[-1])}" for name, ys in read.items())
     return f"Curves of δ against ε, from ε = 0 to {shown(end)}, δ on a logarithmic scale. Each falls. {each}."
 
@@ -173,7 +173,7 @@ def _composition_title(xs: Sequence[float], read: Mapping[str, Sequence[float]])
 
 
 def _composition_words(xs: Sequence[float], read: Mapping[str, Sequence[float]]) -> str:
-    """What the figure shows, in words."""
+    """The figure in words."""
     each = "; ".join(f"{name}: {shown(ys[-1])}" for name, ys in read.items())
     return (
         f"Lines of the total ε against the number of uses, from {shown(xs[0])} to {shown(xs[-1])}, both axes "

@@ -125,7 +125,7 @@ def _loss_title(beyond: Mapping[str, float], epsilon: float) -> str:
 
 
 def _loss_words(beyond: Mapping[str, float], epsilon: float) -> str:
-    """What the figure shows, in words."""
+    """The figure in words."""
     each = "; ".join(f"{name}: {shown(share) if share else 'never'}" for name, share in beyond.items())
     return (
         "Bars show how likely each privacy loss is, on a logarithmic scale. "

@@ -113,7 +113,7 @@ class LossLaw:
 
 
 def odds(epsilon: float) -> float:
-    """How often a guess between D and D′ can be right at the most, under ε-DP and even odds: e^ε/(1 + e^ε).
+    """How often a guess between D and D′ can be right at best, under ε-DP and even odds: e^ε/(1 + e^ε).
 
     Examples:
         >>> odds(0.0), round(odds(2), 3)

@@ -239,7 +239,7 @@ def stacked(values: Sequence[int], room: float) -> list[tuple[float, int]]:
 
 
 FILLS = ("", "////", "....")
-"""What tells one kind of bar from another without colour."""
+"""Patterns that tell kinds of bars apart without colour."""
 
 _ROOM = 1.14
 """The axis goes on behind the longest bar, so that its number has room."""

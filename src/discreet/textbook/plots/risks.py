@@ -65,7 +65,7 @@ def _exact(share: float) -> str:
 
 
 def _sizes_title(says: str, columns: Sequence[str]) -> str:
-    """What is said, and of which columns: as many of them as a title holds, and part of one if it holds none."""
+    """The message, with as many columns as a title holds, and part of one if it holds none."""
     for most in (3, 2, 1):
         more = "" if len(columns) <= most else f" and {len(columns) - most} more"
         names = ", ".join(columns[:most])
@@ -84,11 +84,11 @@ _LEFT, _ROOM = 1.85, 1.5
 
 
 class ColumnLike(Protocol):
-    """What a column adds; `discreet.anonymity` makes such."""
+    """A column and what it adds; `discreet.anonymity` makes such."""
 
     @property
     def name(self) -> str:
-        """Of the column."""
+        """The name of the column."""
 
     @property
     def alone(self) -> int:
@@ -100,7 +100,7 @@ class ColumnLike(Protocol):
 
 
 def column_risks(columns: Sequence[ColumnLike], *, total: int, unique: int, noun: str = "rows") -> Figure:
-    """What each column adds: how many rows are unique by it alone, and how many would be without it.
+    """The part that each column adds: how many rows are unique by it alone, and how many would be without it.
 
     Args:
         columns: one or more.
@@ -146,7 +146,7 @@ def column_risks(columns: Sequence[ColumnLike], *, total: int, unique: int, noun
 
 
 def _columns_title(name: str, without: float, together: float, noun: str) -> str:
-    """What leaving out the column that adds most would do."""
+    """The effect of leaving out the column that adds most."""
     if not together:
         return f"None of the {noun} is unique, by one of these columns or by all of them"
     if without == together:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 from discreet.textbook.plots.sheet import house_style, title_of, words_of
 
 _MAKER = "discreet"
-"""What files say they were made by; not with which version of what."""
+"""The maker that files name; they don't say which version of what."""
 
 
 def save(figure: Figure, path: Path | str) -> Path:

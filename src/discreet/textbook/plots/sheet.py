@@ -23,7 +23,7 @@ GRID = "#d9d9d9"
 """Lines that help the eye and say nothing."""
 
 PAPER = "#ffffff"
-"""What everything is drawn on, whatever the page around it looks like."""
+"""The background, whatever the page around the figure looks like."""
 
 WIDTH = 7.2
 """Inches: a column of text; at 100 dots an inch, a column of a page on a screen."""
@@ -32,7 +32,7 @@ _TOP, _MARGIN = 0.72, 0.25
 """Inches: the room of the message above, and what stays empty at the edges."""
 
 _LETTERS, _LINE = 100, 0.16
-"""Of a note: letters on a line, and inches that a line takes."""
+"""Letters on a line of a note, and inches that a line takes."""
 
 _STYLE: dict[str, object] = {
     "axes.axisbelow": True,
@@ -148,5 +148,5 @@ def title_of(figure: Figure) -> str:
 
 
 def words_of(figure: Figure) -> str:
-    """What a figure shows, in words."""
+    """A figure in words."""
     return str(figure.get_label())

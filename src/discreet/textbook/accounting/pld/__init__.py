@@ -35,7 +35,7 @@ class LossCurve:
     """
 
     def __init__(self, pairs: Pairs, *, round_up: bool = True) -> None:
-        """Of dominating pairs; see `curve_of`."""
+        """Make the curve of dominating pairs; see `curve_of`."""
         self._pairs = pairs
         self._round_up = round_up
 

@@ -40,7 +40,7 @@ _OUTSIDE = 44.0
 """−ln of the tilted mass that may lie outside the window, on either side."""
 
 _SPREADS = 1.0, 3.0, 9.0
-"""Chernoff's bound on it is taken so many inverse standard deviations from the tilt, the least for heavy tails."""
+"""Chernoff's bound on it is taken this many inverse standard deviations from the tilt, the least for heavy tails."""
 
 _MASSES = 2.0**-36
 """How far off, relatively, a law's masses may be before they are composed: quadrature, sums, exponentials, the tilt."""
@@ -55,7 +55,7 @@ _MOST_POINTS = 2**23
 """How many points a tilted law's window may have."""
 
 _TINY = 1e-100
-"""What doesn't matter beside the error of the transform."""
+"""Masses below this don't matter beside the error of the transform."""
 
 Spectrum: TypeAlias = NDArray[np.complex128]
 """A real law's Fourier transform, at frequencies from 0 up."""
@@ -70,7 +70,7 @@ class Tilted:
         exponent: K(θ).
         losses: the points of the window, in order.
         chances: T at these points, as computed.
-        error: how far off each of them is at the most.
+        error: a bound on the error of each of them.
         outside: how much of T may lie outside the window, or in it where it doesn't belong.
     """
 

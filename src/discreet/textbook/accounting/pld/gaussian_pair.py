@@ -120,7 +120,7 @@ class Gaussian:
     def _integrals(
         self, starts: Floats, widths: Floats, owners: NDArray[np.int64], inner: Floats, *, narrow: bool
     ) -> tuple[Floats, Floats]:
-        """What each panel adds to its bin on either side, without the factors that all bins share."""
+        """The mass that each panel adds to its bin on either side, without the factors that all bins share."""
         right, left = np.zeros(len(starts)), np.zeros(len(starts))
         lower, upper = inner[owners], inner[owners + 1]
         for node, weight in zip(*_rule(_POINTS[_NARROW if narrow else _PANEL]), strict=True):

@@ -59,7 +59,7 @@ class Rounding(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bins:
-    """What a pair has between neighbouring points of the grid {i·step}: P-mass, split between the ends of each bin.
+    """The masses of a pair between neighbouring grid points {i·step}: P-mass, split between the ends of each bin.
 
     Of a loss l in [a, a + step], the share (1 − e^(a−l)) / (1 − e^(−step)) goes to the right end. That keeps the
     Q-mass, which is e^(−l) times the P-mass: s·e^(−a−step) + (1 − s)·e^(−a) = e^(−l).
@@ -353,7 +353,7 @@ def bounded_range(event: ExponentialEvent) -> Counted:
 
 
 def laplace(event: LaplaceEvent) -> Counted:
-    """Discrete Laplace noise on integers that move by ℓ1 together, each by ℓ∞ at the most: as many moves of ℓ∞ as fit.
+    """Discrete Laplace noise on integers that move by ℓ1 together, each by at most ℓ∞: as many moves of ℓ∞ as fit.
 
     On a coordinate that moves by s, with p = e^(−1/scale), the losses are (s − 2n)/scale, where n is the noise, cut off
     to [0, s]. This is the law itself, not a bound.

@@ -80,12 +80,12 @@ _LEAST_RATE = Fraction(1, 2**100)
 """Samples at lower rates are counted as if at this one: a sample of a sample gives away no more."""
 
 _MOST_JOINED = 256
-"""How many laws of one sample are joined at the most; each costs some milliseconds and a little precision."""
+"""The greatest number of laws of one sample that are joined; each costs some milliseconds and a little precision."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairs:
-    """What dominates an event: a composition of pairs.
+    """The pairs that dominate an event, composed.
 
     Args:
         laws: of the losses, and how often each occurs.

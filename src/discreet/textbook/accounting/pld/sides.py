@@ -73,7 +73,7 @@ _FINER = 8
 """How much finer the grid is for lower bounds."""
 
 _MOST_POINTS = 2**21
-"""About how many points a window has at the most, whatever the precision would ask for."""
+"""A window has at most about this many points, whatever the precision would ask for."""
 
 _ROUNDED = 1 + 2.0**-40
 """More than float arithmetic on results can be off by, relatively."""
@@ -82,7 +82,7 @@ _LOSS = 2.0**-44
 """More than floats can be off by when a loss is computed and put on grids, relative to the greatest."""
 
 _MOST_BINS = 2**21
-"""About how many points all laws have together at the most."""
+"""All laws together have at most about this many points."""
 
 _FAR = 64.0
 """Further out than this a normal law has less than that: e^(−2048)."""
@@ -130,11 +130,11 @@ class ClosedForm:
 
 @dataclass(slots=True, kw_only=True)
 class _ByTransform:
-    """What both bounds by FFT share: transforms, each made once, under tilts that suit what is asked.
+    """The part that both bounds by FFT share: transforms, each made once, under tilts that suit what is asked.
 
     Args:
         composition: of the laws on the grid.
-        slack: how far off their losses are altogether, at the most, because floats are.
+        slack: a bound on the error of all their losses together that comes from floats.
         most: the greatest finite loss, before any grid.
     """
 
@@ -159,7 +159,7 @@ class _ByTransform:
 
     @property
     def _floor(self) -> float:
-        """What δ doesn't fall below, rounded to the same side: the probability of infinite losses."""
+        """The floor of δ, rounded to the same side: the probability of infinite losses."""
         raise NotImplementedError
 
     def _bound(self, epsilon: float, tilted: Tilted) -> float:
