@@ -66,17 +66,23 @@ def test_what_is_promised_is_kept(sql: str, offer: dict[str, Any]) -> None:
 
 
 def test_the_nearest_number_of_rows_would_find_rows_that_are_none() -> None:
-    """The wrong twin: with an end of half a row, every other group without rows would be said to have one."""
+    """The wrong twin: with an end of half a row, 47 % of the groups without rows would be said to have one.
+
+    False alarm below 1e-15: 741 of 2,000 draws are enough, nine deviations fewer than are to be expected.
+    """
     (level,) = planned("SELECT BOOL_OR(married) AS x FROM people", epsilon="0.1").levels
     _, name = parts(level)
     noise = level.noises[name]
     drawn = noise.mechanism.release([0] * DRAWS)
     found = sum(noise.step * integer(name, {name: value}) > Fraction(1, 2) for value in drawn)
-    assert lower_bound(found, DRAWS, SURE) > 0.4
+    assert lower_bound(found, DRAWS, SURE) > 0.3
 
 
 def test_far_fewer_rows_than_the_plan_says_are_overlooked_more_often() -> None:
-    """The number in the plan isn't larger than need be: of a third of it, most groups are said to have none."""
+    """The number in the plan isn't larger than need be: of a third of it, most groups are said to have none.
+
+    False alarm below 1e-15: a fifth of the draws say that a row is there, and it takes two fifths.
+    """
     plan = planned("SELECT BOOL_OR(married) AS x FROM people", epsilon="0.1")
     assert upper_bound(said(plan.levels[0], floor(overlooked(plan) / 3)), DRAWS, SURE) < 0.5
 
