@@ -128,11 +128,10 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
             )
         declared = _several(data)
     else:
-        whose = _needed(unit)
         alone = table(
             data,
             name=name,
-            unit=whose,
+            unit=_needed(unit),
             columns=columns,
             limits=limits,
             row_ceiling=row_ceiling,
