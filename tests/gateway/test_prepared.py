@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 
 import discreet as dp
-import duckdb
 from discreet.duckdb.session import Session
 from discreet.errors import EngineUnavailable, QuestionFailed
 

@@ -11,12 +11,12 @@ from fractions import Fraction
 from math import nan
 from typing import Any
 
+import duckdb
 import hypothesis.strategies as st
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
-import duckdb
 from discreet.duckdb.sql_text import SQL_TYPES
 from discreet.engine.duckdb.aggregation import constant_steps
 from discreet.engine.duckdb.contributions import _from_real, as_number, clamped_steps, in_range

@@ -10,9 +10,9 @@ import tempfile
 from pathlib import Path
 from threading import Barrier, Thread
 
+import duckdb
 import pytest
 
-import duckdb
 from discreet.duckdb.session import Session
 from discreet.engine.duckdb.sessions import Sessions
 from discreet.errors import EngineUnavailable

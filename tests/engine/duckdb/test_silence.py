@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import duckdb
 from discreet.duckdb.session import Session
 from discreet.engine.duckdb import DuckDB
 from discreet.engine.duckdb.contributions import Compiled

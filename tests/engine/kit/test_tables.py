@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-import duckdb
 from discreet.engine import Engine
 from discreet.errors import InvalidArgument, QuestionFailed, SchemaMismatch
 from discreet.privacy import Bounds, Keys, Limits, Unit

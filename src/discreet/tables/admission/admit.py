@@ -310,9 +310,8 @@ class _Reading:
 
     def _in_file(self, session: Session, query: str, columns: tuple[HeldColumn, ...], path: Path) -> HeldTable:
         """The rows as a Parquet file."""
-        import pyarrow.parquet as pq
-
         import duckdb
+        import pyarrow.parquet as pq
 
         failed = False
         try:

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 
-import duckdb
 from discreet.duckdb.session import SHUT_OFF
 from discreet.duckdb.sql_text import name as quoted
 from discreet.errors import SourceUnsupported

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
-import duckdb
 from discreet.duckdb.session import Session
 from discreet.machine import usable_memory
 
