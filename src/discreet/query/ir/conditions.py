@@ -76,7 +76,7 @@ def impossible(conditions: Sequence[Expr], trial: Trial) -> tuple[Expr, ...] | N
         trial: the steps that are left.
 
     Examples:
-        >>> from discreet.query.ir.expressions import literal
+        >>> from discreet.query.ir.literals import literal
         >>> from discreet.tables import Kind
         >>> from fractions import Fraction
         >>> age = Column("people", "age", Type(Kind.INTEGER, Fraction(0), Fraction(110)))

@@ -62,7 +62,8 @@ def places_of(expr: Expr, columns: Places, released: Mapping[str, int | None] = 
         released: the digits of released values, by name.
 
     Examples:
-        >>> from discreet.query.ir.expressions import Type, numeral
+        >>> from discreet.query.ir.expressions import Type
+        >>> from discreet.query.ir.literals import numeral
         >>> from discreet.query.ir.functions import call
         >>> price = Column("sales", "price", Type(Kind.REAL, Fraction(0), Fraction(10)))
         >>> places_of(call("multiply", price, numeral("0.5")), {("sales", "price"): 2})

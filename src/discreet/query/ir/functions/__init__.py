@@ -37,7 +37,7 @@ def call(name: str, *args: Expr) -> Expr:
         Unsupported: the result could be too large, or an argument must be a constant and isn't.
 
     Examples:
-        >>> from discreet.query.ir.expressions import literal
+        >>> from discreet.query.ir.literals import literal
         >>> print(call("add", literal(40), literal(2)))
         integer:42
     """
