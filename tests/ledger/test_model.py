@@ -105,9 +105,9 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(budget=budgets, shares=shares)
     def declare(self, budget: Budget, shares: dict[str, Budget]) -> None:
-        """Declare another budget."""
+        """Declare another budget, which may be greater: that is named."""
         self.model.budget, self.model.shares = budget, shares
-        self.account = self.ledger.account("census", budget, shares)
+        self.account = self.ledger.account("census", budget, shares, weaken=["budget"])
 
     @rule()
     def restart(self) -> None:

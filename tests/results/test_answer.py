@@ -152,9 +152,10 @@ def test_other_json_is_refused(data: Any) -> None:
         Answer.from_json(data)
 
 
-def test_an_answer_cannot_be_changed(staff: dp.Protected) -> None:
+@pytest.mark.parametrize("question", [COUNT, f"{COUNT} WHERE UPPER(town) = 'A' HAVING COUNT(*) > -99"])
+def test_an_answer_cannot_be_changed(staff: dp.Protected, question: str) -> None:
     """Its fields are frozen, and what it hands out is a copy; it can be pickled, without its account."""
-    answer = staff.ask(COUNT, epsilon=1)
+    answer = staff.ask(question, epsilon=1)
     values = answer.rows()
     with pytest.raises(FrozenInstanceError):
         answer.entry = 2  # type: ignore[misc]  # which is the point
@@ -208,7 +209,7 @@ def test_a_client_reads_an_answer_alone(staff: dp.Protected) -> None:
     )
     *shown, loaded = found.stdout.splitlines()
     assert "\n".join(shown) == str(answer)
-    assert loaded == "[] ['arguments', 'errors', 'exact', 'results', 'version']"
+    assert loaded == "[] ['arguments', 'errors', 'exact', 'results', 'suggestions', 'version']"
 
 
 def test_a_prompt_shows_the_table_and_nothing_that_signs(staff: dp.Protected) -> None:

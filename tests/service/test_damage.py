@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 
 from discreet.errors import LedgerCorrupt, LedgerUnavailable, TooManyWaiting
 from discreet.interfaces.http import make_app
-from discreet.ledger import DAMAGE, history
+from discreet.ledger import DAMAGE, look_through
 from discreet.ledger.row import Kind, Row
 from discreet.service import Ask, Role, Service
 from support.ledgers import rows, sql
@@ -34,7 +34,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 @pytest.fixture(autouse=True)
 def looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each look takes in a page of what was seen before: here, all of it."""
-    monkeypatch.setattr(history, "_EVERY", 0.0)
+    monkeypatch.setattr(look_through, "_EVERY", 0.0)
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_an_analysts_history_costs_what_it_shows(running: Served, monkeypatch: p
 
     bob, custodian = running.callers["bob"], running.callers["custodian"]
     service.history(bob)
-    monkeypatch.setattr(history, "_EVERY", 1e9)
+    monkeypatch.setattr(look_through, "_EVERY", 1e9)
     service.history(bob)
     monkeypatch.setattr(Row, "seal", counted)
     own = service.history(bob)

@@ -92,9 +92,10 @@ def test_what_releases_too_many_values_is_refused_before_it_is_charged(running: 
     """Planned or asked; for public keys that follows from their number, and nothing is read or written for it."""
     service, ann, before = running.service, running.callers["analyst"], running.states()
     question = LARGE.replace("age % 3", "age % 3, age % 5")
-    for act in (service.plan, service.ask):
+    terms = {"epsilon": "1e-9"}
+    for act in (lambda: service.plan(ann, question, terms), lambda: service.ask(ann, Ask(question, terms))):
         with pytest.raises(TooManyValues, match="27,432 values, and one may release 12,000"):
-            act(ann, question, {"epsilon": "1e-9"})
+            act()
     assert running.states() == before
 
 

@@ -4,6 +4,7 @@ It says what it takes, which type it has, what is measured for it, how it is est
 A new one goes into the file of its family; a new family is listed here.
 """
 
+import copyreg
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -29,6 +30,14 @@ SPELLINGS: Mapping[str, Spelling] = MappingProxyType(
     {name: spelling for family in _FAMILIES for name, spelling in family.SPELLINGS.items()}
 )
 """What SQL calls them: by the name of the parser's class or, where it has none, of the function, in small letters."""
+
+
+def _named(name: str) -> ir.AggregateFunction:
+    """The aggregate of a name: answers hold some, and are pickled with these names."""
+    return AGGREGATES[name]
+
+
+copyreg.pickle(ir.AggregateFunction, lambda function: (_named, (function.name,)))
 
 __all__ = [
     "AGGREGATES",

@@ -6,6 +6,7 @@ SIGN, …) are made of these in `sql.scalar_syntax`.
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -26,6 +27,14 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
         for function in (*ARITHMETIC, *ROUNDING, *LOGIC, *CHOICE, *CASTS.values(), SINGLE, *TEXT, *TIMES, *SHIFTS)
     }
 )
+
+
+def _named(name: str) -> Function:
+    """The function of a name: answers hold some, and are pickled with these names."""
+    return FUNCTIONS[name]
+
+
+copyreg.pickle(Function, lambda function: (_named, (function.name,)))
 
 
 def call(name: str, *args: Expr) -> Expr:
