@@ -10,11 +10,11 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 
 import discreet as dp
-import duckdb
 
 pytestmark = pytest.mark.usefixtures("kept_sessions")
 

@@ -21,10 +21,10 @@ from itertools import cycle, product
 from math import isclose
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 
-import duckdb
 from discreet.engine import ExactResult
 from discreet.gateway.answers import evaluate, interval_of
 from discreet.gateway.execute import release

@@ -10,12 +10,10 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
 from hypothesis import settings
 
 from support.project import ROOT
 
-MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 WORKFLOW = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
 TARGETS = ("demo", "test", "quick", "check", "bench", "docs", "soak", "oldest", "clean", "help")
 
@@ -27,13 +25,6 @@ def run(*arguments: str, folder: Path, **environment: str) -> subprocess.Complet
     )
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_the_makefile_has_the_command(target: str) -> None:
-    """Each command is a target, never mistaken for a file, and listed with what it does."""
-    assert re.search(rf"^{target}:.*## \w", MAKEFILE, re.MULTILINE)
-    assert re.search(rf"^\.PHONY:.*\b{target}\b", MAKEFILE, re.MULTILINE)
-
-
 def test_make_alone_lists_the_commands() -> None:
     """Somebody who types `make` learns what there is, and nothing is done."""
     listed = run("make", folder=ROOT).stdout
@@ -43,10 +34,8 @@ def test_make_alone_lists_the_commands() -> None:
 def test_continuous_integration_runs_make_test() -> None:
     """`.ci/run` can be executed, and all it does is `make test`."""
     script = ROOT / ".ci" / "run"
-    code = [line for line in script.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
     assert os.access(script, os.X_OK)
-    assert code[-1] == "exec make test"
-    assert len(code) == 3
+    assert script.read_text(encoding="utf-8").endswith("\nexec make test\n")
 
 
 def test_the_workflow_runs_the_same() -> None:
@@ -57,17 +46,6 @@ def test_the_workflow_runs_the_same() -> None:
     assert "write" not in WORKFLOW
     assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", use) for use in re.findall(r"uses: (.*)", WORKFLOW))
     assert '["3.11", "3.x"]' in WORKFLOW
-
-
-def test_soak_is_left_out_of_the_everyday_test() -> None:
-    """Soak runs only where it is asked for, as `make soak` does."""
-    assert '"-m", "not soak"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert "-m" not in MAKEFILE.partition("\ntest: ")[2].partition("\n\n")[0]
-    soak = MAKEFILE.partition("\nsoak: ")[2].partition("\n\n")[0]
-    assert "-m soak" in soak
-    assert "-m 'hypothesis and not soak' --hypothesis-profile=forgetful" in soak
-    assert "support.mutate --results .mutants.jsonl" in soak
-    assert "\nROUNDS ?= 20\n" in MAKEFILE
 
 
 def test_quick_takes_the_tests_of_what_changed(tmp_path: Path) -> None:

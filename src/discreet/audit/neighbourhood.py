@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from discreet.errors import unforeseen
 from discreet.noise import uniform
 from discreet.privacy import SUBSTITUTION, Period, Unit
 from discreet.tables import Dataset, Owner, Source, Table
@@ -125,8 +126,10 @@ def _period(day: date, per: Period) -> Hashable:
             return (day.year, (day.month + 2) // 3)
         case "year":
             return day.year
-        case _:
+        case "day":
             return (day.year, day.month, day.day)
+        case _:
+            raise unforeseen(per)
 
 
 _AT_RANDOM = 8

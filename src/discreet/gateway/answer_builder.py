@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import charge_of
+from discreet.errors import unforeseen
 from discreet.gateway.answers import (
     Arrangement,
     Group,
@@ -214,5 +215,7 @@ def _ends(found: Interval, kind: Kind) -> tuple[object, object]:
             return day_of(int(found.lo)), day_of(int(found.hi))
         case Kind.TIMESTAMP:
             return moment_of(max(int(found.lo), _FIRST)), moment_of(min(int(found.hi), _LAST))
-        case _:
+        case Kind.INTEGER | Kind.REAL | Kind.BOOLEAN | Kind.TEXT:
             return found.lo, found.hi
+        case _:
+            raise unforeseen(kind)

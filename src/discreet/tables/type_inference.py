@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from discreet.errors import unforeseen
 from discreet.tables.schema.column import Kind
 from discreet.tables.schema.source import DateOrder, DecimalMark, Source
 
@@ -142,8 +143,12 @@ def _pattern(kind: Kind, decimal: DecimalMark, dates: DateOrder) -> str:
             form = f"(?:{_WHOLE}(?:{mark}[0-9]*)?|[+-]?{mark}[0-9]+){_POWER}"
         case Kind.DATE:
             form = "|".join((_DAY, *_spoken(dates)))
-        case _:
+        case Kind.TIMESTAMP:
             form = "|".join((_TIME, *(f"{day}(?: {_CLOCK % 6})?" for day in _spoken(dates))))
+        case Kind.TEXT:
+            raise TypeError("texts have any form")
+        case _:
+            raise unforeseen(kind)
     return f"^(?:{form})$"
 
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from datetime import date, datetime
 from pathlib import Path
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-import duckdb
 from discreet.anonymity import read
 from discreet.errors import DiscreetError
 from discreet.gateway import inspect

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
 
+import duckdb
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-import duckdb
 from discreet.privacy import Bounds, Keys, Unit
 from discreet.query import ir
 from discreet.query.ir import conditions, contradiction

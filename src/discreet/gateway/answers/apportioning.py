@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from discreet.accounting import charge_of, rho_for
 from discreet.errors import Hint, UnknownColumn, Unsupported
 from discreet.gateway.answers.same_rows import merged
-from discreet.privacy import ComposedEvent, Event, ExponentialEvent, LaplaceEvent
+from discreet.privacy import ComposedEvent, Event, ExponentialEvent, LaplaceEvent, SelectionEvent
 from discreet.query import ir
 from discreet.query.ir import MARK
 from discreet.query.planner import Plan, Request, make_plan, worst_error
@@ -167,8 +167,10 @@ def _stronger(event: Event, factor: Fraction) -> Event:
             return replace(event, epsilon=epsilon * factor, each=None if each is None else each * factor)
         case ComposedEvent(events=events):
             return ComposedEvent(tuple(_stronger(one, factor) for one in events))
-        case _:
+        case SelectionEvent():  # its δ doesn't follow from ε
             return event
+        case _:
+            raise TypeError(f"an offer of ε makes no {type(event).__name__}")
 
 
 def _fits(plans: Sequence[Plan], request: Request) -> bool:

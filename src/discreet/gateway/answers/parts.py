@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from math import inf
 
+from discreet.errors import unforeseen
 from discreet.query import ir
 from discreet.query.planner import CONFIDENCE, Draft
 
@@ -22,8 +23,10 @@ def meaning(measure: ir.Measure | ir.Vector | None) -> str:
             return f"vector({', '.join(map(str, values))})"
         case ir.Histogram(value=value, size=size):
             return f"histogram({value}, {size})"
-        case _:
+        case ir.Units() | ir.DistinctValues() | None:
             return str(measure)
+        case _:
+            raise unforeseen(measure)
 
 
 def held(draft: Draft) -> dict[str, float]:

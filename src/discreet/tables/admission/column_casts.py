@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.duckdb.sql_text import CALENDAR, SQL_TYPES, string
+from discreet.errors import unforeseen
 from discreet.tables.admission.declared_forms import number_text, time_of_epoch, time_of_format
 from discreet.tables.arrow_kinds import is_text, kind_of
 from discreet.tables.schema.column import Column, Kind
@@ -64,8 +65,10 @@ def cast(column: Column, value: str, field: Field, source: Source, *, identifies
             time = _time(column, value, field, source, identifies=identifies)
             first, last = CALENDAR[column.kind]
             return f"CASE WHEN {time} BETWEEN {first} AND {last} THEN {time} END"
-        case _:
+        case Kind.BOOLEAN:
             return f"TRY_CAST({value} AS {SQL_TYPES[column.kind]})"
+        case _:
+            raise unforeseen(column.kind)
 
 
 def passed_as(stored: pa.DataType) -> pa.DataType:
