@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from threading import Thread, current_thread
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ from starlette.exceptions import HTTPException
 import discreet as dp
 from discreet.cli.show.answers import show_answer
 from discreet.cli.show.formats import Format
+from discreet.errors import AskedAlready
 from discreet.interfaces.http import make_app, replies
 from discreet.interfaces.http.replies import ARROW, CSV, JSON, chosen, reply, reply_of
 from discreet.results import Answer
@@ -169,3 +171,24 @@ def test_a_name_that_is_a_formula_is_none_where_people_open_it(client: TestClien
     stream = client.get(place, headers={"Accept": ARROW}).content
     assert pa.ipc.open_stream(stream).schema.names[0] == name
     assert client.get(f"{place}?raw=maybe", headers={"Accept": CSV}).status_code == 422
+
+
+class _Overtaken(SimpleNamespace):
+    """A ticket of which another thread stores the answer as soon as it was looked at once."""
+
+    @property
+    def error(self) -> AskedAlready | None:
+        """That another server is asking; gone at the second look."""
+        self.looked += 1
+        return AskedAlready() if self.looked == 1 else None
+
+    @property
+    def answer(self) -> None:
+        """None, at the first look."""
+
+
+def test_an_answer_that_comes_while_one_looks_is_no_defect() -> None:
+    """Each is read once: a second look would find neither error nor answer."""
+    waiting: Any = _Overtaken(id="a", release=None, looked=0)
+    assert reply(waiting, JSON).status_code == 202
+    assert waiting.looked == 1
