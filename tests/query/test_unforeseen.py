@@ -181,7 +181,7 @@ def asked(relation: ir.Relation) -> ir.Question:
         lambda one: list(plan_warnings._conditions(asked(one))),
         lambda one: groups._Passing(level("COUNT(*)", epsilon=1).draft.question.source, {}).rows(one),  # type: ignore[arg-type]  # a scan
         work.rows_of_unit,
-        rewrites.visible,
+        ir.visible,
         lambda one: rewrites._Pass().of(one),
         lambda one: rewrites._Pushdown()._below(one, ()),
         rewrites._private_scan,
@@ -256,7 +256,7 @@ def test_a_join_that_nobody_taught_is_refused() -> None:
         lambda: ir.makes_pairs(join),
         lambda: work.rows_of_unit(join),
         lambda: groups._Passing(scan, {}).rows(join),  # type: ignore[arg-type]  # a scan
-        lambda: rewrites.visible(join),
+        lambda: ir.visible(join),
         lambda: aggregation.rows_at_most(join, {"people": 1}),
     ):
         with pytest.raises(Unsupported, match="FULL"):

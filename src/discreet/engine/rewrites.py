@@ -36,6 +36,7 @@ from discreet.query.ir import (
     columns_in,
     equal_columns,
     owner_of,
+    visible,
 )
 from discreet.tables import Owner, Table
 
@@ -63,23 +64,6 @@ def filtered(relation: Relation, predicates: Sequence[Expr]) -> Relation:
     for each in predicates:
         relation = Where(relation, each)
     return relation
-
-
-def visible(relation: Relation) -> frozenset[str]:
-    """The aliases under which a relation's columns are referred to."""
-    match relation:
-        case Scan(alias=alias) | Project(alias=alias) | Union(alias=alias) | PerUnit(alias=alias):
-            return frozenset({alias})
-        case Join(left=left, kind=kind) if not kind.has_both_sides:
-            return visible(left)
-        case Join(left=left, right=right):
-            return visible(left) | visible(right)
-        case Window(source=source, alias=alias):
-            return visible(source) | {alias}
-        case Where(source=source) | Distinct(source=source):
-            return visible(source)
-        case _:
-            raise unforeseen(relation)
 
 
 class _Pass:

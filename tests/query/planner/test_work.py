@@ -54,7 +54,8 @@ def opened(folder: Path, *, most: int = 10_000, longest: int = 1_000, unit: str 
         unique=["kind"],
         columns={"w": (0, 9)},
     )
-    many = dp.table(pa.table({"kind": ["x"] * 500, "w": [1.0] * 500}), name="many", public=True)
+    rows = {"kind": ["x"] * 500, "w": [1.0] * 500, "id": range(500), "same": range(500)}
+    many = dp.table(pa.table(rows), name="many", public=True, unique=["id"])
     tables = [people] if unit == "row" else [people, visits, kinds, many]
     with dp.protect(tables, name="clinic", budget=9, ledger=folder / "l") as clinic:
         yield clinic
@@ -279,6 +280,24 @@ def test_a_release_time_has_room_for_the_public_rows_that_each_meets(tmp_path: P
         assert one == same == 2
         assert all_ > 100
         assert any_ > 100
+
+
+@pytest.mark.parametrize("column", ["id", "same"], ids=["declared as unique", "found to be"])
+def test_columns_of_one_side_say_nothing_of_how_many_rows_meet(column: str, tmp_path: Path) -> None:
+    """Though one of them be unique, a row of the other side meets all that are equal to it.
+
+    The wrong twin is what was done before: one row was said to meet one.
+    """
+    joined = "SELECT COUNT(*) AS n FROM visits v LEFT JOIN many k ON v.kind = k.kind{} AND v.note || k.kind LIKE '%_a%'"
+    with opened(tmp_path, most=10) as tables:
+        honest, dressed = (
+            plan(tables, joined.format(condition)).levels[0]
+            for condition in ("", f" AND k.{column} = k.{'id' if column == 'same' else 'same'}")
+        )
+        assert dressed.readings > 0.9 * honest.readings > 90
+        assert dressed.work.seconds > 0.9 * honest.work.seconds
+        looked = "SELECT COUNT(*) AS n FROM visits v WHERE EXISTS (SELECT 1 FROM many k WHERE v.kind = k.kind{})"
+        assert plan(tables, looked.format("")).levels[0].readings == 2
 
 
 def test_what_takes_as_long_as_many_readings_is_refused(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ from discreet.query.ir.functions.application import alike, cast, numbers, unboun
 from discreet.query.ir.functions.rounding import MOST_DIGITS, is_exact
 from discreet.query.ir.functions.text import BYTES_OF_CHARACTER
 from discreet.query.ir.grouping_sets import MARK, MOST_GROUPING_SETS, grouping, grouping_sets_of
-from discreet.query.ir.joins import Name, equal_columns, is_unique, joined_on, makes_pairs, name_of
+from discreet.query.ir.joins import Name, equal_columns, is_unique, joined_on, makes_pairs, name_of, visible
 from discreet.query.ir.limits import declared_limits, has_one_row
 from discreet.query.ir.literals import Value, literal, moment, null, numeral, python_value
 from discreet.query.ir.ordinals import day_of, moment_of, ordinal
@@ -192,5 +192,6 @@ __all__ = [
     "sums_of",
     "unbounded",
     "uncast",
+    "visible",
     "within",
 ]

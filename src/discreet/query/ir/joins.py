@@ -43,23 +43,50 @@ def equal_columns(predicate: Expr | None) -> list[tuple[Name, Name]]:
             return []
 
 
+def visible(relation: Relation) -> frozenset[str]:
+    """The aliases under which a relation's columns are referred to."""
+    match relation:
+        case Scan(alias=alias) | Project(alias=alias) | Union(alias=alias) | PerUnit(alias=alias):
+            return frozenset({alias})
+        case Join(left=left, kind=kind) if not kind.has_both_sides:
+            return visible(left)
+        case Join(left=left, right=right):
+            return visible(left) | visible(right)
+        case Window(source=source, alias=alias):
+            return visible(source) | {alias}
+        case Where(source=source) | Distinct(source=source):
+            return visible(source)
+        case _:
+            raise unforeseen(relation)
+
+
 def joined_on(join: Join) -> Names:
-    """The columns of both sides in which rows are equal that meet."""
-    return frozenset(column for pair in equal_columns(join.predicate) for column in pair)
+    """The columns of either side that rows which meet have equal to one of the other side.
+
+    Columns of one side that are equal to each other say nothing of how many rows meet, though one of them be unique.
+    """
+    left, right = visible(join.left), visible(join.right)
+    return frozenset(
+        column
+        for (one, other) in equal_columns(join.predicate)
+        if (one[0] in left and other[0] in right) or (one[0] in right and other[0] in left)
+        for column in (one, other)
+    )
 
 
 def makes_pairs(join: Join) -> bool:
     """Whether a join tries pairs of rows; to look up whether a row has a partner makes none."""
-    return join.kind.has_both_sides or not _is_plain(join.predicate)
+    return join.kind.has_both_sides or not _is_plain(join.predicate, joined_on(join))
 
 
-def _is_plain(predicate: Expr | None) -> bool:
-    """Whether a predicate is nothing but equalities of columns."""
+def _is_plain(predicate: Expr | None, on: Names) -> bool:
+    """Whether a predicate is nothing but equalities of columns of both sides."""
     match predicate:
         case Call(args=args) if predicate.function.name == "and":
-            return all(map(_is_plain, args))
+            return all(_is_plain(arg, on) for arg in args)
         case _:  # anything else isn't one
-            return bool(equal_columns(predicate))
+            pairs = equal_columns(predicate)
+            return bool(pairs) and all(on.issuperset(pair) for pair in pairs)
 
 
 def is_unique(relation: Relation, names: Names, is_key: Callable[[Scan, Names], bool]) -> bool:  # noqa: PLR0911 — one case for each kind of relation
