@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis.internal.conjecture import providers
 
 from support.examples import EVERYDAY
 
@@ -72,6 +73,17 @@ def pytest_xdist_auto_num_workers() -> int | None:
 
 # Tests make and drop many small trees. Looking through the youngest after every 700 objects takes a tenth of all time.
 gc.set_threshold(50_000, 20, 50)
+
+
+def pytest_sessionstart() -> None:
+    """Take the same examples whatever was loaded before, and so on every machine, where they aren't to be new ones.
+
+    Hypothesis draws constants of the modules that a process has loaded so far, too. Which these are depends on which
+    tests a worker was given first.
+    """
+    if settings.default is not None and settings.default.derandomize:
+        providers._get_local_constants = lambda: providers._local_constants
+
 
 _START = time.monotonic()
 
