@@ -27,7 +27,6 @@ from discreet.query.ir import canonical_text, conditions, decimal_places, limits
 from discreet.query.planner import (
     Level,
     Request,
-    averages,
     clamping,
     groups,
     make_plan,
@@ -205,7 +204,7 @@ def test_a_relation_that_nobody_taught_is_refused(read: Callable[[Any], object])
         ir.released_names,
         lambda one: canonical_text._text(one, {}),
         lambda one: ir.places_of(one, {}),
-        lambda one: averages._changed(one, lambda _: None),
+        lambda one: ir.changed(one, lambda _: None),
         lambda one: groups._resolved(one, {}),
         lambda one: plan_warnings._as_declared(one, {}),
         plan_text.expression_in_words,

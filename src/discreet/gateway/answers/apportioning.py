@@ -17,7 +17,7 @@ from discreet.errors import Hint, UnknownColumn, Unsupported
 from discreet.gateway.answers.same_rows import merged
 from discreet.privacy import ComposedEvent, Event, ExponentialEvent, LaplaceEvent, SelectionEvent
 from discreet.query import ir
-from discreet.query.ir import MARK
+from discreet.query.ir import MARK, changed
 from discreet.query.planner import Plan, Request, make_plan, worst_error
 
 if TYPE_CHECKING:
@@ -265,15 +265,9 @@ def _joined(bundle: Bundle, number: int, question: ir.Question, source: ir.Relat
 
 def _renamed(expr: ir.Expr, names: Mapping[str, str]) -> ir.Expr:
     """An expression over a question's released values, over those of the bundle."""
-    match expr:
-        case ir.Released(name=name):
-            return replace(expr, name=_name(name, names))
-        case ir.Call(args=args):
-            return replace(expr, args=tuple(_renamed(arg, names) for arg in args))
-        case ir.Margin(of=of):
-            return replace(expr, of=_renamed(of, names))
-        case _:
-            return expr
+    return changed(
+        expr, lambda part: replace(part, name=_name(part.name, names)) if isinstance(part, ir.Released) else None
+    )
 
 
 def _name(name: str, names: Mapping[str, str]) -> str:

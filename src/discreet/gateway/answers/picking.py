@@ -33,7 +33,7 @@ from discreet.query.estimates import (
     joined,
     ratio_of,
 )
-from discreet.query.ir import call, grouping, literal
+from discreet.query.ir import call, changed, grouping, literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -379,14 +379,14 @@ def _comparisons(expr: ir.Expr) -> Iterator[ir.Expr]:
 
 
 def _with_keys(expr: ir.Expr, known: Mapping[str | ir.Margin, Any]) -> ir.Expr:
-    """The expression with the keys of a group in their places, where they are numbers."""
-    match expr:
-        case ir.Released(name=name) if isinstance(known.get(name), (int, Fraction)):
-            return literal(known[name])
-        case ir.Call(args=args):
-            return replace(expr, args=tuple(_with_keys(arg, known) for arg in args))
-        case _:
-            return expr
+    """The expression with the keys of a group in their places, where they are numbers; margins stay as they are."""
+
+    def in_place(part: ir.Expr) -> ir.Expr | None:
+        if isinstance(part, ir.Released) and isinstance(known.get(part.name), (int, Fraction)):
+            return literal(known[part.name])
+        return part if isinstance(part, ir.Margin) else None
+
+    return changed(expr, in_place)
 
 
 def _exact_least(noise: Noise) -> int | None:

@@ -7,7 +7,7 @@ as its range; for a real that is the nearest float64 number, because that is wha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -217,6 +217,22 @@ def margins(expr: Expr) -> Iterator[Margin]:
                 yield from margins(arg)
         case Column() | Literal() | Released():
             return
+        case _:
+            raise unforeseen(expr)
+
+
+def changed(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+    """The expression with its outermost parts changed for which `change` gives something."""
+    found = change(expr)
+    if found is not None:
+        return found
+    match expr:
+        case Call(args=args):
+            return replace(expr, args=tuple(changed(arg, change) for arg in args))
+        case Margin(of=of):
+            return replace(expr, of=changed(of, change))
+        case Column() | Literal() | Released():
+            return expr
         case _:
             raise unforeseen(expr)
 

@@ -9,16 +9,15 @@ count that the question uses elsewhere, too, is measured anyway: its ratios stay
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.errors import unforeseen
 from discreet.query import ir
 from discreet.query.aggregates import AVG, COUNT, SUM
 from discreet.query.ir import (
     Trial,
     call,
+    changed,
     computed_in,
     is_always_null,
     is_always_zero,
@@ -63,29 +62,13 @@ def with_averages(question: ir.Question) -> ir.Question:
         released = ir.Released(made.name, AVG.result(made))
         return released if ratio.factor == 1 else call("multiply", released, literal(ratio.factor))
 
-    outputs = tuple(replace(output, expr=_changed(output.expr, average)) for output in question.outputs)
-    having = None if question.having is None else _changed(question.having, average)
-    order = tuple(replace(term, expr=_changed(term.expr, average)) for term in question.order)
+    outputs = tuple(replace(output, expr=changed(output.expr, average)) for output in question.outputs)
+    having = None if question.having is None else changed(question.having, average)
+    order = tuple(replace(term, expr=changed(term.expr, average)) for term in question.order)
     asked = replace(question, outputs=outputs, having=having, order=order)
     needed = {name for expr in computed_in(asked) for name in _names(expr)}
     every = dict.fromkeys((*question.aggregates, *averages.values()))
     return replace(asked, aggregates=tuple(aggregate for aggregate in every if aggregate.name in needed))
-
-
-def _changed(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr | None]) -> ir.Expr:
-    """The expression with its outermost parts changed that `change` gives something for."""
-    found = change(expr)
-    if found is not None:
-        return found
-    match expr:
-        case ir.Call(args=args):
-            return replace(expr, args=tuple(_changed(arg, change) for arg in args))
-        case ir.Margin(of=of):
-            return replace(expr, of=_changed(of, change))
-        case ir.Column() | ir.Literal() | ir.Released():
-            return expr
-        case _:
-            raise unforeseen(expr)
 
 
 def _names(expr: ir.Expr) -> set[str]:
@@ -95,7 +78,7 @@ def _names(expr: ir.Expr) -> set[str]:
 
 def _names_outside(expr: ir.Expr, aggregates: dict[str, ir.Aggregate]) -> set[str]:
     """The names of released values that are used outside of ratios."""
-    return _names(_changed(expr, lambda part: None if _ratio(part, aggregates) is None else literal(None)))
+    return _names(changed(expr, lambda part: None if _ratio(part, aggregates) is None else literal(None)))
 
 
 def _ratio(expr: ir.Expr, aggregates: dict[str, ir.Aggregate]) -> _Ratio | None:

@@ -16,7 +16,7 @@ from typing import Any
 from discreet.errors import DeltaRequired, Hint, TooManyGroups, unforeseen
 from discreet.privacy import KeyValue
 from discreet.query import ir
-from discreet.query.ir import MOST_VALUES, column_type, public_values
+from discreet.query.ir import MOST_VALUES, changed, column_type, public_values
 from discreet.query.planner.draft import Draft, Together
 from discreet.tables import Kind
 
@@ -210,12 +210,9 @@ def _columns(scan: ir.Scan) -> list[ir.Column]:
 
 def _resolved(expr: ir.Expr, beneath: _Beneath) -> ir.Expr:
     """The expression with the columns of projections by what they are computed from, down to those of tables."""
-    match expr:
-        case ir.Column(table=table, name=name) if (table, name) in beneath:
-            return _resolved(beneath[table, name], beneath)
-        case ir.Call(args=args):
-            return replace(expr, args=tuple(_resolved(arg, beneath) for arg in args))
-        case ir.Column() | ir.Literal() | ir.Released() | ir.Margin():
-            return expr
-        case _:
-            raise unforeseen(expr)
+
+    def computed(part: ir.Expr) -> ir.Expr | None:
+        below = beneath.get((part.table, part.name)) if isinstance(part, ir.Column) else None
+        return None if below is None else _resolved(below, beneath)
+
+    return changed(expr, computed)

@@ -17,6 +17,7 @@ from discreet.printable import is_as_shown
 from discreet.query import ir
 from discreet.query.ir import (
     Trial,
+    changed,
     column_type,
     contradiction,
     impossible,
@@ -109,17 +110,15 @@ def _conditions(question: ir.Question) -> Iterator[ir.Expr]:
 
 def _as_declared(expr: ir.Expr, declared: Mapping[tuple[str, str], ir.Type]) -> ir.Expr:
     """The expression with what is declared of the columns in it, and not what the question itself demands of them."""
-    match expr:
-        case ir.Column(table=table, name=name, type=known) if (table, name) in declared:
-            found = declared[table, name]
-            optional = known.nullable and not known.hidden  # of a table that a LEFT JOIN adds
-            return replace(expr, type=replace(found, nullable=True, hidden=False) if optional else found)
-        case ir.Call(args=args):
-            return replace(expr, args=tuple(_as_declared(arg, declared) for arg in args))
-        case ir.Column() | ir.Literal() | ir.Released() | ir.Margin():
-            return expr
-        case _:
-            raise unforeseen(expr)
+
+    def typed(part: ir.Expr) -> ir.Expr | None:
+        found = declared.get((part.table, part.name)) if isinstance(part, ir.Column) else None
+        if found is None:
+            return None
+        optional = part.type.nullable and not part.type.hidden  # of a table that a LEFT JOIN adds
+        return replace(part, type=replace(found, nullable=True, hidden=False) if optional else found)
+
+    return changed(expr, typed)
 
 
 def _sentences(expr: ir.Expr, trial: Trial) -> Iterator[str]:
