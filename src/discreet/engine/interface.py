@@ -1,4 +1,4 @@
-"""Engines: their promises, their answers, how one is found, and what it demands of a question beforehand.
+"""Engines: their promises, their answers, how one is found, and what they demand of a question beforehand.
 
 Every engine keeps the same promises, ours or a third party's. What it demands is a matter of the plan alone. A planner
 keeps to all of it; it is checked here as well, because an answer would be wrong otherwise, or would depend on more of a

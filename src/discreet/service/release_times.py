@@ -26,8 +26,8 @@ _MOST_RUNGS = 8
 """The last is 128 times the first."""
 
 MOST_READINGS = 128
-"""As long as how many readings of a table one question, or one workload, may take. It keeps its slot meanwhile, and
-whoever asks a thousand things together, for next to nothing, would keep it from everybody."""
+"""The longest that one question, or one workload, may take, in readings of a table. It keeps its slot meanwhile: a
+thousand things asked together, for next to nothing, would keep it from everybody."""
 
 _TIMES_WORK = 90
 """How many times as long as one unit can move it a step is, beside what the custodian's table says."""

@@ -87,7 +87,7 @@ class Level:
 
     @cached_property
     def readings(self) -> float:
-        """The most time it takes, in readings of a table."""
+        """The time that it takes over all rows, in readings of a table, as an upper end."""
         return readings_of(self.exact)
 
     @property

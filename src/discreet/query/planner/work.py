@@ -10,8 +10,7 @@ nanoseconds of one core, some three times what was measured; `bench/work.py` mea
 
 What a question costs whoever is in the tables isn't in it. Yet one row may decide whether the others are looked at:
 engines skip a side of a join where the other is empty, and read rows once more where any unit is over its limit. So
-`readings_of` says how many times as long as reading its tables a question may take with all of their rows, and release
-times have room for it.
+`readings_of` says how long a question takes over all of them, and release times have room for that.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ _PAIRS_SECONDS = 0.03
 """How far the pairs of one unit may move a question. Joins leave out what would be beyond."""
 
 _ROOM = 3.0
-"""How many times as long as reading them expressions may be said to take where they take no longer: `COSTS` say so."""
+"""`COSTS` are some three times what was measured, so expressions that are said to take three readings take one."""
 
 _WIDE = 16
 """Bytes of a value that is no text, and of what points to one."""
@@ -115,11 +114,11 @@ def work_of(exact: ir.Exact) -> Work:
 
 
 def readings_of(exact: ir.Exact) -> float:
-    """How many readings of a table the exact part takes as long as, whatever engines skip.
+    """The time that the exact part takes over all rows, whatever engines skip, in readings of a table.
 
-    A plain question takes as many as it names tables. Others take as many times that as they take longer than the same
-    question with expressions that take nothing and rows that meet one public row each: at the longest texts or at empty
-    ones, for units with all the rows they may have or with one, whichever is most.
+    A plain question takes one for each table that it names. Others take more by the factor that their expressions and
+    the public rows which each row meets add to a unit's work: at the longest texts or at empty ones, for a unit with
+    all the rows it may have or with one, whichever factor is greatest.
     """
     times = [
         _times(partial(_seconds, exact), _Case(is_short=is_short, is_single=is_single))
@@ -237,13 +236,13 @@ class _Computed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
-    """Of what the work is told.
+    """The case that work is computed for.
 
     Args:
         is_single: a unit has one row in a table, instead of all that it may have.
         is_short: texts that are stored are empty, instead of as long as they may be.
         is_plain: expressions take nothing, and rows meet one public row each.
-        is_of_public: what public relations take for a row of their tables is told, which no unit moves.
+        is_of_public: public relations count too, each by one row of its tables; no unit moves them.
     """
 
     is_single: bool = False
