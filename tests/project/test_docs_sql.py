@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date, datetime
 
+import pyarrow as pa
 import pytest
 import sqlglot
 
 import discreet as dp
+from discreet.errors import QueryError
 from discreet.query import ir
 from discreet.query.aggregates import AGGREGATES
 from discreet.query.ir import FUNCTIONS
@@ -20,6 +23,34 @@ from support.tables import synthetic_census
 
 PAGE = (DOCS / "reference" / "sql.md").read_text(encoding="utf-8")
 TABLE = PAGE[PAGE.index("## Aggregates") : PAGE.index("## What is refused")]
+
+COLUMNS = {
+    "condition": dp.Column(kind=dp.Kind.BOOLEAN),
+    "whole": dp.Column(kind=dp.Kind.INTEGER, bounds=dp.Bounds(0, 9)),
+    "unbounded": dp.Column(kind=dp.Kind.INTEGER),
+    "real": dp.Column(kind=dp.Kind.REAL, bounds=dp.Bounds(0, 9)),
+    "text": dp.Column(kind=dp.Kind.TEXT),
+    "key": dp.Column(kind=dp.Kind.TEXT, keys=dp.Keys(["a", "b"])),
+    "date": dp.Column(kind=dp.Kind.DATE, bounds=dp.Bounds(date(2020, 1, 1), date(2020, 12, 31))),
+    "moment": dp.Column(
+        kind=dp.Kind.TIMESTAMP,
+        bounds=dp.Bounds(datetime(2020, 1, 1), datetime(2020, 12, 31)),
+    ),
+    "ever": dp.Column(kind=dp.Kind.DATE),
+}
+"""One column for each way in which an aggregate may take or refuse its argument."""
+
+NUMBERS = {"condition", "whole", "real"}
+TAKES = {
+    "a condition": {"condition"},
+    "any kind": set(COLUMNS),
+    "any kind but real": set(COLUMNS) - {"real"},
+    "numbers with a known range": NUMBERS,
+    "two numbers with known ranges": NUMBERS,
+    "numbers, dates and timestamps with a known range": NUMBERS | {"date", "moment"},
+    "anything with a public list of values": {"condition", "whole", "key", "date"},
+}
+"""The columns that the words in the table of aggregates mean."""
 
 ELSEWHERE = {
     *("RawString", "DateTrunc", "SafeDivide", "DateSub", "TsOrDsAdd", "AddMonths"),
@@ -90,8 +121,43 @@ def test_the_page_shows_every_aggregate(name: str) -> None:
 def test_every_aggregate_on_the_page_is_offered(census: dp.Protected, written: str) -> None:
     """As it is written there."""
     of = re.sub(r"\bx\b", "age", written).replace("unit", "ssn").replace(", y)", ", hours)")
-    of = of.replace("COUNT_IF(age)", "COUNT_IF(age > 3)").replace("…", "age > 3")
+    of = of.replace("…", "age > 3")
     assert census.plan(f"SELECT {of} AS a FROM census", epsilon=1).question.aggregates
+
+
+def arguments() -> list[tuple[str, str]]:
+    """Each aggregate with an argument as the table writes it, and the words for what it takes."""
+    found, takes = [], ""
+    for names, words in re.findall(r"^\| (`.*?`) \| (.*?) \|", TABLE, re.MULTILINE):
+        takes = takes if words == "the same" else words
+        found += [(name, takes) for name in re.findall(r"`([^`]+)`", names) if re.search(r"\bx\b", name)]
+    return found
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dp.Protected]:
+    """A table with a column of each kind, with bounds or keys and without."""
+    day, moment = date(2020, 1, 2), datetime(2020, 1, 2)
+    row = {"who": 1, "condition": True, "whole": 1, "unbounded": 1, "real": 0.5, "text": "a", "key": "a"}
+    table = pa.Table.from_pylist([row | {"date": day, "moment": moment, "ever": day}])
+    ledger = tmp_path_factory.mktemp("kinds") / "kinds.ledger"
+    unit, limits, budget = dp.Unit("who"), dp.Limits(rows=2), dp.Budget(epsilon=1)
+    with dp.protect(table, name="t", unit=unit, limits=limits, columns=COLUMNS, budget=budget, ledger=ledger) as found:
+        yield found
+
+
+@pytest.mark.parametrize(("written", "takes"), arguments())
+def test_every_aggregate_takes_what_the_page_says(kinds: dp.Protected, written: str, takes: str) -> None:
+    """It is planned for the columns that the words mean, and refused for all others."""
+    taken = set()
+    for column in COLUMNS:
+        asked = re.sub(r"\bx\b|\by\b", column, written.replace("x > 0", "x"))
+        try:
+            kinds.plan(f"SELECT {asked} AS a FROM t", epsilon=1)
+        except QueryError:
+            continue
+        taken.add(column)
+    assert taken == TAKES[takes]
 
 
 def test_the_page_shows_every_form_of_an_aggregate() -> None:
