@@ -88,7 +88,7 @@ def admit(
                         files.append(opened.enter_context(source))
                     held[table.name.casefold()] = reading.into(session, paths[table.name], source)
                     check_unchanged([source])
-                    report[table.name] = reading.report(source, data)
+                    report[table.name] = reading.report(session, source, data)
         check_unchanged(files)  # one that changed while others were read is of another time than these
     within = keep_within(held, tables, account, folder)
     for table in tables:
@@ -169,11 +169,11 @@ class _Reading:
         self.kept = held.rows
         return held
 
-    def report(self, source: OpenSource, data: Mapping[str, object]) -> dict[str, Any]:
+    def report(self, session: Session, source: OpenSource, data: Mapping[str, object]) -> dict[str, Any]:
         """What was left out, for the custodian alone."""
         left_out, ids = self.rows - self.kept, 0
         if left_out:
-            lost, ids = self._lost_again(data)
+            lost, ids = self._lost_again(session, data)
             # Those that the source itself couldn't hand out, such as a list in JSON, are NULL by now.
             ids += sum(count for each, count in source.unreadable.items() if each.casefold() in self.required)
         else:
@@ -336,11 +336,10 @@ class _Reading:
             file=path.name,
         )
 
-    def _lost_again(self, data: Mapping[str, object]) -> tuple[dict[str, int], int]:
+    def _lost_again(self, session: Session, data: Mapping[str, object]) -> tuple[dict[str, int], int]:
         """How many values of each column, and how many rows' ids, couldn't be read; in a pass of its own."""
-        with open_source(self.table.source, data) as source, Session() as session:
+        with open_source(self.table.source, data) as source:
             fields = self._fields(source)
-            session.execute("SET TimeZone = 'UTC'")
             lost = [f"s{number} IS NOT NULL AND ({sql}) IS NULL" for number, sql in enumerate(self._casts(fields))]
             names = [column.name for column in self.table.columns]
             ids = [each for name, each in zip(names, lost, strict=True) if name.casefold() in self.required]
