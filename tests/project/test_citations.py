@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from support.project import DOCS, offenders, python_files, syntax
+from support.project import DOCS, nodes, offenders, python_files
 
 NAMED = re.compile(
     r"\b(theorem|lemma|proposition|corollary|claim|definition|algorithm|section|appendix|figure|table|equation"
@@ -26,7 +26,7 @@ WORK = re.compile(r"(?P<first>[A-Z][\w’-]+)(?:,? (?:and )?[A-Z][\w’-]+|,? et
 def sources(code: str) -> list[str]:
     """The `Source:` parts of the docstrings of a file, each in one line: from the word to the next empty line."""
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    docstrings = [ast.get_docstring(node) or "" for node in ast.walk(syntax(code)) if isinstance(node, kinds)]
+    docstrings = [ast.get_docstring(node) or "" for node in nodes(code) if isinstance(node, kinds)]
     parts = [part.strip() for docstring in docstrings for part in docstring.split("\n\n")]
     return [" ".join(part.split()) for part in parts if part.startswith("Source:")]
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import packages_distributions, version
 
-from support.project import ROOT, offenders, python_files, syntax
+from support.project import ROOT, nodes, offenders, python_files
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = {extra: needs for extra, needs in PROJECT["optional-dependencies"].items() if extra not in {"dev", "test"}}
@@ -30,7 +30,7 @@ DECLARED = names([*PROJECT["dependencies"], *(need for needs in EXTRAS.values() 
 def imported(source: str) -> set[str]:
     """The outermost names of the packages that a source imports, its own and Python's left out."""
     found = set()
-    for node in ast.walk(syntax(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Import):
             found |= {item.name.partition(".")[0] for item in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

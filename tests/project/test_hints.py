@@ -15,7 +15,7 @@ from typer.main import get_command
 from discreet.cli import app
 from discreet.errors import Hint, InvalidArgument
 from discreet.tables.schema import config_keys
-from support.project import SOURCE, syntax
+from support.project import SOURCE, nodes
 
 PACKAGE = SOURCE / "discreet"
 
@@ -50,13 +50,13 @@ class Text(NamedTuple):
     said: str
 
 
-def hints(tree: ast.AST, where: str) -> Iterator[Text]:
+def hints(source: str, where: str) -> Iterator[Text]:
     """The texts that are hints of one spelling: what is handed on as `hint`, but not what a `Hint` is made of."""
-    given = [node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "hint"]
+    given = [node.value for node in nodes(source) if isinstance(node, ast.keyword) and node.arg == "hint"]
     names = {each.id for each in given if isinstance(each, ast.Name)}
     given += [
         node.value
-        for node in ast.walk(tree)
+        for node in nodes(source)
         if isinstance(node, ast.Assign) and names & {each.id for each in node.targets if isinstance(each, ast.Name)}
     ]
     for each in given:
@@ -83,7 +83,7 @@ def everywhere() -> list[Text]:
     return [
         text
         for path in sorted(PACKAGE.rglob("*.py"))
-        for text in hints(syntax(path.read_text("utf-8")), path.relative_to(PACKAGE).as_posix())
+        for text in hints(path.read_text("utf-8"), path.relative_to(PACKAGE).as_posix())
     ]
 
 
@@ -102,7 +102,7 @@ def made() -> Iterator[tuple[str, ast.Call]]:
     """Each call that makes a hint of several spellings."""
     for path in sorted(PACKAGE.rglob("*.py")):
         where = path.relative_to(PACKAGE).as_posix()
-        for node in ast.walk(syntax(path.read_text("utf-8"))):
+        for node in nodes(path.read_text("utf-8")):
             if where != "errors.py" and isinstance(node, ast.Call) and is_hint(node.func):
                 yield f"{where}:{node.lineno}", node
 

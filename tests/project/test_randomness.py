@@ -10,7 +10,7 @@ import ast
 
 import pytest
 
-from support.project import name, offenders, python_files, syntax
+from support.project import name, nodes, offenders, python_files
 
 ENTROPY = "src/discreet/entropy.py"
 
@@ -37,7 +37,7 @@ SEEDS = {"seed", "random_state", "rng"}
 def uses(source: str) -> list[str]:
     """Where a source reaches for randomness."""
     found = []
-    for node in ast.walk(syntax(source)):
+    for node in nodes(source):
         match node:
             case ast.Attribute(attr=attribute) if attribute in ATTRIBUTES:
                 found.append(f"line {node.lineno}: .{attribute}")
@@ -52,7 +52,7 @@ def uses(source: str) -> list[str]:
 
 def seeds(source: str) -> list[str]:
     """The functions that take a seed."""
-    functions = [node for node in ast.walk(syntax(source)) if isinstance(node, ast.FunctionDef | ast.Lambda)]
+    functions = [node for node in nodes(source) if isinstance(node, ast.FunctionDef | ast.Lambda)]
     return [
         f"line {node.lineno}: {argument.arg}"
         for node in functions

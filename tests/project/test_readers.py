@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from support.project import ROOT, name, offenders, python_files, syntax
+from support.project import ROOT, name, nodes, offenders, python_files
 
 READERS = {
     "CSVStreamingReader", "ParquetDataset", "ParquetFile", "open_csv", "open_file", "read_csv", "read_excel",
@@ -23,7 +23,7 @@ ROOM = "src/discreet/tables/sources/"
 def readers(source: str) -> list[str]:
     """Where a source reaches for a reader of a library."""
     found = []
-    for node in ast.walk(syntax(source)):
+    for node in nodes(source):
         match node:
             case ast.Attribute(attr=attribute) if attribute in READERS:
                 found.append(f"line {node.lineno}: .{attribute}")

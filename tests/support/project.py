@@ -46,9 +46,10 @@ def _unlisted(folder: Path, patterns: list[str]) -> Iterator[Path]:
             yield from _unlisted(path, patterns) if path.is_dir() else [path]
 
 
-def python_files(*folders: str) -> list[Path]:
+@cache
+def python_files(*folders: str) -> tuple[Path, ...]:
     """The Python files in these folders of the project."""
-    return [path for path in files() if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in folders]
+    return tuple(path for path in files() if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in folders)
 
 
 def name(path: Path) -> str:
@@ -69,14 +70,21 @@ def offenders(faults: Callable[[str], Collection[object]], paths: Iterable[Path]
 
 @lru_cache(maxsize=2048)
 def syntax(source: str) -> ast.Module:
-    """The syntax tree of a file's text, which several rules walk; none may change it."""
+    """The syntax tree of a file's text, which several rules read; none may change it."""
     return ast.parse(source)
 
 
-def module_names() -> list[str]:
-    """The dotted names of all modules of discreet."""
+@lru_cache(maxsize=2048)
+def nodes(source: str) -> tuple[ast.AST, ...]:
+    """Everything in that tree, which takes longer to walk than to look at."""
+    return tuple(ast.walk(syntax(source)))
+
+
+@cache
+def module_names() -> tuple[str, ...]:
+    """The dotted names of all modules of discreet, in order."""
     parts = (path.relative_to(SOURCE).with_suffix("").parts for path in python_files("src"))
-    return sorted({".".join(part[:-1] if part[-1] == "__init__" else part) for part in parts})
+    return tuple(sorted({".".join(part[:-1] if part[-1] == "__init__" else part) for part in parts}))
 
 
 @cache
