@@ -218,8 +218,9 @@ def test_the_rho_of_a_range_is_the_least(epsilon: Fraction) -> None:
         for step in range(1, 400):
             q = 1 / (1 + (Decimal(step - 200) * (e + 4) / 200).exp())  # from one end to the other, dense at neither
             p = q * e.exp() / (q * e.exp() + 1 - q)
+            logs = (p.ln(), q.ln()), ((1 - p).ln(), (1 - q).ln())  # powers would take them anew for each order
             found += [
-                divergence(p**alpha * q ** (1 - alpha) + (1 - p) ** alpha * (1 - q) ** (1 - alpha), alpha)
+                divergence(sum((alpha * one + (1 - alpha) * other).exp() for one, other in logs), alpha)
                 for alpha in ORDERS
             ]
     assert max(found) <= least
