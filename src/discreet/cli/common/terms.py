@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 
 from discreet.cli.common.unfolding import unfolded
-from discreet.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from discreet.privacy import Bounds, Limits
 
 Epsilon: TypeAlias = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="Offer ε: Laplace noise. Exact: 0.1 or 1/10.")
@@ -100,85 +95,28 @@ class TermOption(NamedTuple):
     read: Callable[[Any], Any] = lambda typed: typed
 
 
-def by_column(given: list[str] | None) -> dict[str, str] | None:
-    """What is asked of each column; `*` stands for those that aren't named.
+def _typed(reader: str) -> Callable[[Any], Any]:
+    """Reads what was typed by a function of the planner, which isn't loaded only to write a command's help."""
 
-    Examples:
-        >>> by_column(["n=5%@1000", "2"])
-        {'n': '5%@1000', '*': '2'}
-    """
-    if not given:
-        return None
-    parts = [one.rpartition("=") for one in given]
-    return {name if equals else "*": number for name, equals, number in parts}
+    def read(given: str | list[str] | None) -> Any:  # noqa: ANN401 — a term
+        if given is None or given == []:
+            return None
+        from discreet.query import planner
 
+        return getattr(planner, reader)(given)
 
-def bounds_of(given: list[str] | None) -> dict[str, Bounds | Literal["auto"]] | None:
-    """The bounds of columns.
+    return read
 
-    Raises:
-        InvalidArgument: one isn't `COLUMN=LO..HI` or `COLUMN=auto`.
-
-    Examples:
-        >>> print(bounds_of(["age=0..110", "income=auto"])["age"])
-        [0, 110]
-    """
-    from discreet.privacy import Bounds
-
-    found: dict[str, Bounds | Literal["auto"]] = {}
-    for one in given or ():
-        name, _, ends = one.rpartition("=")
-        lo, dots, hi = ends.partition("..")
-        if not name or (ends.lower() != "auto" and not dots):
-            raise InvalidArgument(f"bounds can't be {one!r}", hint="income=0..100000, or income=auto")
-        found[name] = "auto" if not dots else Bounds(lo, hi)
-    return found or None
-
-
-def limits_of(text: str | None) -> Limits | Literal["auto"] | None:
-    """Limits, written in one of their shapes.
-
-    Raises:
-        InvalidArgument: it is none of them.
-
-    Examples:
-        >>> for text in ("5x10", "50", "50in8"):
-        ...     print(limits_of(text))
-        5 groups × 10 rows
-        50 rows
-        50 rows in 8 groups
-    """
-    from discreet.privacy import Limits
-
-    if text is None:
-        return None
-    if text.lower() == "auto":
-        return "auto"
-    for shape in _SHAPES:
-        found = shape.fullmatch(text)
-        if found is not None:
-            return Limits(**{name: int(number) for name, number in found.groupdict().items()})
-    raise InvalidArgument(f"limits can't be {text!r}", hint="50, 50in8, 5x10 or auto")
-
-
-_SHAPES = [
-    re.compile(shape, re.ASCII | re.IGNORECASE)
-    for shape in (
-        r"(?P<rows>\d{1,10})",
-        r"(?P<rows>\d{1,10})in(?P<groups>\d{1,10})",
-        r"(?P<groups>\d{1,10})[x×](?P<rows_per_group>\d{1,10})",
-    )
-]
 
 TERMS: Mapping[str, TermOption] = {
     "epsilon": TermOption(Epsilon),
     "delta": TermOption(Delta),
     "rho": TermOption(Rho),
-    "within": TermOption(Within, read=by_column),
-    "weights": TermOption(Weights, read=by_column),
+    "within": TermOption(Within, read=_typed("typed_by_column")),
+    "weights": TermOption(Weights, read=_typed("typed_by_column")),
     "expecting": TermOption(Expecting),
-    "limits": TermOption(LimitsOption, read=limits_of),
-    "bounds": TermOption(BoundsOption, read=bounds_of),
+    "limits": TermOption(LimitsOption, read=_typed("typed_limits")),
+    "bounds": TermOption(BoundsOption, read=_typed("typed_bounds")),
     "consistent": TermOption(Consistent, default=False),
     "cut_off": TermOption(CutOff, default=False),
     "analyst": TermOption(Analyst),

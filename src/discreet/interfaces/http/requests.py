@@ -12,7 +12,7 @@ from discreet.errors import (
     Unauthenticated,
 )
 from discreet.privacy import Budget
-from discreet.query.planner import FORMS, Number
+from discreet.query.planner import OFFERED, Number
 from discreet.service import ALL, Caller, Service, share_of
 
 _BEARER = HTTPBearer(
@@ -45,9 +45,8 @@ def _who(
 Who = Annotated[Caller, Depends(_who)]
 
 _FIELDS: dict[str, Any] = {
-    name: (FORMS[name].sent | None, Field(None, description=FORMS[name].words))
-    for name in dict.fromkeys(("epsilon", "rho", *FORMS))  # in this order since the first version
-    if name != "analyst"  # which the token says
+    name: (OFFERED[name].sent | None, Field(None, description=OFFERED[name].words))
+    for name in dict.fromkeys(("epsilon", "rho", *OFFERED))  # in this order since the first version
 }
 _Terms: Any = create_model("_Terms", __config__=ConfigDict(extra="forbid", strict=True), **_FIELDS)
 

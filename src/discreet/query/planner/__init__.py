@@ -23,7 +23,8 @@ from discreet.query.planner.noise_choice import NoiseChoice, choose_noise
 from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan
 from discreet.query.planner.plan_text import limits_in_words
 from discreet.query.planner.request import CONFIDENCE, Request, taking_terms
-from discreet.query.planner.terms import FORMS, Auto, Number, Terms
+from discreet.query.planner.terms import FORMS, OFFERED, Auto, Number, Terms
+from discreet.query.planner.typed_terms import typed_bounds, typed_by_column, typed_limits
 from discreet.query.planner.within import Accuracy
 from discreet.query.planner.work import Work, rows_of_unit
 
@@ -32,6 +33,7 @@ __all__ = [
     "CONFIDENCE",
     "ENDS",
     "FORMS",
+    "OFFERED",
     "OUTSIDE",
     "SHARE",
     "STEPS",
@@ -63,5 +65,8 @@ __all__ = [
     "rows_of_unit",
     "sensitivity",
     "taking_terms",
+    "typed_bounds",
+    "typed_by_column",
+    "typed_limits",
     "worst_error",
 ]

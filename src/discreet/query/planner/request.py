@@ -82,8 +82,12 @@ class Request:
         return cls.read(terms).checked()
 
     @classmethod
-    def read(cls, terms: Terms) -> Self:
+    def read(cls, terms: Mapping[str, Any], *, as_sent: bool = False) -> Self:
         """Read each term by itself. Missing ones may stand in the question's own OPTIONS.
+
+        Args:
+            terms: as `Terms` has them.
+            as_sent: whether they may come as JSON, which has other types for some.
 
         Raises:
             InvalidArgument: one is of the wrong type, out of range, or unknown.
@@ -92,29 +96,35 @@ class Request:
         found = {}
         for name, said in terms.items():
             if name not in defaults:
-                raise _unknown(name, list(defaults))
+                raise unknown_term(name, list(defaults))
             if said is not None or defaults[name] not in {None, ()}:
-                found[name] = FORMS[name].read(said, name)
+                found[name] = (FORMS[name].received if as_sent else FORMS[name].read)(said, name)
         return cls(**found)
 
     def checked(self) -> Self:
-        """The request, if its terms go together.
+        """The request, if its terms go together and are an offer.
 
         Raises:
-            InvalidArgument: they don't.
+            InvalidArgument: they don't, or aren't.
         """
-        if self.epsilon is not None and self.rho is not None:
-            raise InvalidArgument("a question is paid for in ε or in ρ, not in both", hint=_OFFERS)
+        if (wrong := self.contradiction()) is not None:
+            raise wrong
         if self.epsilon is None and self.rho is None and not self.within:
             raise InvalidArgument("nothing says what the question may cost, or how accurate it must be", hint=_OFFERS)
+        return self
+
+    def contradiction(self) -> InvalidArgument | None:
+        """The refusal of two terms that contradict each other; None if no two do."""
+        if self.epsilon is not None and self.rho is not None:
+            return InvalidArgument("a question is paid for in ε or in ρ, not in both", hint=_OFFERS)
         if self.weights and self.within:
-            raise InvalidArgument("weights share an offer, and within shares it already", hint="give one of the two")
+            return InvalidArgument("weights share an offer, and within shares it already", hint="give one of the two")
         if (self.cut_off or self.limits == "auto" or self.unknown_bounds) and self.within:
-            raise InvalidArgument(
+            return InvalidArgument(
                 "'auto' and cut_off take a share of an offer, and within makes none",
                 hint=Hint.of("{epsilon}", epsilon=0.5),
             )
-        return self
+        return None
 
     def with_options(self, options: Options, question: ir.Question) -> Self:
         """The request with what the question's own OPTIONS say.
@@ -216,7 +226,7 @@ def taking_terms(method: Callable[_P, _R]) -> Callable[_P, _R]:
     return method
 
 
-def _unknown(name: str, known: Sequence[str]) -> InvalidArgument:
+def unknown_term(name: str, known: Sequence[str]) -> InvalidArgument:
     """The refusal of an unknown term, with the nearest one that exists."""
     close = nearest(name, known)
     hint = f"did you mean {close}?" if close else f"there are {', '.join(known)}"

@@ -12,6 +12,13 @@ from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
 from discreet.exact.rational import moderate, positive, probability
 from discreet.privacy import Bounds, BoundValue, Limits
+from discreet.query.planner.typed_terms import (
+    typed_accuracies,
+    typed_bounds,
+    typed_by_column,
+    typed_flag,
+    typed_limits,
+)
 from discreet.query.planner.within import Accuracies, read_within, within_from_json, within_to_json
 
 _PAIR = 2
@@ -106,6 +113,20 @@ def _read_limits(limits: object, _name: str) -> object:
     return limits
 
 
+def _limits_as_sent(limits: object, name: str) -> object:
+    """Limits, by the names of their parts where they come as JSON."""
+    try:
+        return _read_limits(Limits(**limits) if isinstance(limits, Mapping) else limits, name)
+    except TypeError:
+        raise InvalidArgument("limits aren't of a shape that is known", hint='{"limits": {"rows": 5}}') from None
+
+
+def _bounds_as_sent(bounds: Mapping[str, object], name: str) -> tuple[tuple[str, object], ...]:
+    """Bounds by column; JSON has lists for pairs."""
+    sent = _by_column(bounds, name).items()
+    return _read_bounds({column: tuple(ends) if isinstance(ends, list) else ends for column, ends in sent}, name)
+
+
 def _read_bounds(bounds: Mapping[str, object], name: str) -> tuple[tuple[str, object], ...]:
     """Bounds by column, or "auto"; a pair is bounds, as where they are declared."""
     found: dict[str, object] = {}
@@ -189,15 +210,21 @@ def _end(text: str) -> Fraction | date:
     return date.fromisoformat(text) if len(text) == _DAY else datetime.fromisoformat(text)
 
 
+Number: TypeAlias = str | int | float
+"""How a number is sent."""
+
+
 class Form(NamedTuple):
     """How a term is read and written, and what protocols say of it.
 
     Args:
         words: what it says, in a line.
         sent: of which type it is where it is sent as JSON; numbers may be texts, which are read exactly.
-        read: from what a user says, and the term's name.
+        read: from what a user says in Python, and the term's name.
         to_json: JSON-ready data, with rationals as `"p/q"`.
-        from_json: read back, with the term's name.
+        from_json: reads that back, with the term's name.
+        typed: what a user says, of the text that stands for it on a line.
+        as_sent: reads it from JSON that somebody sends, where Python has other types for it.
     """
 
     words: str
@@ -205,15 +232,19 @@ class Form(NamedTuple):
     read: Callable[[Any, str], Any]
     to_json: Callable[[Any], object]
     from_json: Callable[[Any, str], Any]
+    typed: Callable[[str], Any] = str.strip
+    as_sent: Callable[[Any, str], Any] | None = None
 
     @classmethod
-    def as_said(cls, words: str, sent: type, read: Callable[[Any, str], Any]) -> Self:
+    def as_said(
+        cls, words: str, sent: type, read: Callable[[Any, str], Any], typed: Callable[[str], Any] = str.strip
+    ) -> Self:
         """That of a term which is read from JSON as from a user."""
-        return cls(words, sent, read, lambda value: value, read)
+        return cls(words, sent, read, lambda value: value, read, typed)
 
-
-Number: TypeAlias = str | int | float
-"""How a number is sent."""
+    def received(self, said: Any, name: str) -> Any:  # noqa: ANN401 — a term, as it is sent, and as it is read
+        """The term as a server takes it: as JSON, or as it is said in Python."""
+        return (self.as_sent or self.read)(said, name)
 
 
 FORMS: Mapping[str, Form] = {
@@ -226,6 +257,7 @@ FORMS: Mapping[str, Form] = {
         lambda said, _: read_within(said),
         within_to_json,
         within_from_json,
+        typed_accuracies,
     ),
     "weights": Form(
         "How the offer is shared, by column.",
@@ -233,18 +265,43 @@ FORMS: Mapping[str, Form] = {
         _read_weights,
         lambda weights: [[name, str(weight)] for name, weight in weights],
         lambda data, name: _read_weights(dict(data), name),
+        lambda text: typed_by_column(text.split(";")),
     ),
     "confidence": Form("Of the intervals; 0.95 if left out.", Number, _read_confidence, str, _read_confidence),
-    "expecting": Form.as_said("About how many rows a group has; errors are told for so many.", int, _read_rows),
+    "expecting": Form.as_said(
+        "About how many rows a group has; errors are told for so many.",
+        int,
+        _read_rows,
+        lambda text: text.strip().replace(",", ""),
+    ),
     "limits": Form(
-        "Of a unit's rows; or 'auto'.", dict[str, int] | str, _read_limits, _limits_to_json, _limits_from_json
+        "Of a unit's rows; or 'auto'.",
+        dict[str, int] | str,
+        _read_limits,
+        _limits_to_json,
+        _limits_from_json,
+        typed_limits,
+        _limits_as_sent,
     ),
     "bounds": Form(
-        "Of columns; or 'auto'.", dict[str, list[Number] | str], _read_bounds, _bounds_to_json, _bounds_from_json
+        "Of columns; or 'auto'.",
+        dict[str, list[Number] | str],
+        _read_bounds,
+        _bounds_to_json,
+        _bounds_from_json,
+        lambda text: typed_bounds(text.split(";")),
+        _bounds_as_sent,
     ),
-    "consistent": Form.as_said("Whether the groups of ROLLUP are to add up to their totals.", bool, _read_flag),
-    "cut_off": Form.as_said("Whether to measure what limits cut off, for a tenth of the offer.", bool, _read_flag),
+    "consistent": Form.as_said(
+        "Whether the groups of ROLLUP are to add up to their totals.", bool, _read_flag, typed_flag
+    ),
+    "cut_off": Form.as_said(
+        "Whether to measure what limits cut off, for a tenth of the offer.", bool, _read_flag, typed_flag
+    ),
     "dialect": Form.as_said("Of the SQL; 'duckdb' if left out.", str, _read_text),
     "analyst": Form.as_said("Who asks, where analysts have budgets of their own.", str, _read_text),
 }
 """By the name of the term."""
+
+OFFERED: Mapping[str, Form] = {name: form for name, form in FORMS.items() if name != "analyst"}
+"""Those that are said beside a question where a token, or the beginning of a session, has settled who asks."""
