@@ -23,6 +23,7 @@ from discreet.query.planner.noise_choice import NoiseChoice, choose_noise
 from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan
 from discreet.query.planner.plan_text import limits_in_words
 from discreet.query.planner.request import CONFIDENCE, Request, taking_terms
+from discreet.query.planner.session_settings import SessionSettings
 from discreet.query.planner.terms import FORMS, OFFERED, Auto, Number, Terms
 from discreet.query.planner.typed_terms import typed_bounds, typed_by_column, typed_limits
 from discreet.query.planner.within import Accuracy
@@ -46,6 +47,7 @@ __all__ = [
     "Plan",
     "Profile",
     "Request",
+    "SessionSettings",
     "Terms",
     "Work",
     "bounded_columns",

@@ -13,6 +13,7 @@ from discreet.interfaces.http.console.forms import Fields, Filled, Queried
 from discreet.interfaces.http.console.pages import page, see
 from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.interfaces.http.problems import problem_of
+from discreet.query.planner import SessionSettings
 from discreet.service import Action, Ask, Planned, check_allowed, check_ceiling, fresh_name
 
 ROUTES = APIRouter()
@@ -97,32 +98,14 @@ def terms_of(offered: Mapping[str, str]) -> dict[str, Any]:
     """The terms of a question, as the service takes them.
 
     Raises:
-        InvalidArgument: it isn't offered in a way that there is.
+        InvalidArgument: it isn't offered in a way that there is, or something in the form can't be read.
     """
     if offered["offer"] not in OFFERS or offered["confidence"] not in CONFIDENCES:
         raise InvalidArgument("an offer is an accuracy, an ε or a ρ", hint="choose one of them")
-    amount = offered["amount"]
-    found: dict[str, Any] = {offered["offer"]: accuracies(amount) if offered["offer"] == "within" else amount}
-    if offered["delta"]:
-        found["delta"] = offered["delta"]
-    if offered["expecting"]:
-        found["expecting"] = offered["expecting"].replace(",", "")
+    beside = {name: offered[name] for name in ("delta", "expecting") if offered[name]}
     if offered["confidence"] != "95":
-        found["confidence"] = CONFIDENCES[offered["confidence"]]
-    return found
-
-
-def accuracies(text: str) -> str | dict[str, str]:
-    """Read the accuracies wanted: of all columns, or of each by name.
-
-    Examples:
-        >>> accuracies("50"), accuracies("2% @ 1000"), accuracies("n = 50; income = 2% @ 1000")
-        ('50', '2% @ 1000', {'n': '50', 'income': '2% @ 1000'})
-    """
-    if "=" not in text:
-        return text
-    named = [part.rpartition("=") for part in text.split(";")]
-    return {name.strip(): wanted.strip() for name, _, wanted in named}
+        beside["confidence"] = CONFIDENCES[offered["confidence"]]
+    return SessionSettings.of({offered["offer"]: offered["amount"], **beside}).terms
 
 
 def offered_in(fields: Fields) -> dict[str, str]:
