@@ -105,17 +105,23 @@ class DiscreetError(Exception):
 
     Attributes:
         code: name of the kind of error, for programs: that of its class, as in `ledger_missing`, without `Error`.
-        category: what it means to whoever hears of it. Of an error that says nothing else the least is told: a server
-            withholds the message of what is unavailable.
+        category: what it means to whoever hears of it. Each family says it for all that are in it, or one of them for
+            itself; a class that nobody gave one can't be made. Of a kind that isn't known here, as a server of another
+            version may have, the least is told: that something is unavailable.
         message: what is wrong, in public facts only.
         hint: what to do about it; may be empty.
         place: where, as a one-based `(line, column)` of the question or file; None if it has no place.
+        retry_after: for how many seconds to wait at least before asking again; None where waiting alone is no help.
     """
 
     code: ClassVar[str] = "error"
     category: ClassVar[Category] = Category.UNAVAILABLE
+    retry_after: int | None = None
 
     def __init_subclass__(cls) -> None:
+        said = vars(cls).get("category") if DiscreetError in cls.__bases__ else cls.category
+        if not isinstance(said, Category):
+            raise TypeError(f"{cls.__name__} is of no category, so no protocol can say what it means")
         cls.code = "_".join(re.findall("[A-Z][a-z]+", cls.__name__.removesuffix("Error"))).lower()
 
     def __init__(self, message: str, *, hint: str = "", place: tuple[int, int] | None = None) -> None:
@@ -151,17 +157,25 @@ class NotTried(InvalidArgument):
 class ExtraMissing(DiscreetError, ImportError):
     """An optional part of discreet isn't installed; the hint says how to install it."""
 
+    category = Category.UNAVAILABLE
+
 
 class ConfigError(DiscreetError):
     """discreet.toml can't be read as a configuration; the message names the key."""
+
+    category = Category.UNAVAILABLE
 
 
 class DeclarationWeakened(DiscreetError):
     """What is declared now weakens what was promised, and the custodian hasn't said by name that it may."""
 
+    category = Category.UNAVAILABLE
+
 
 class SourceError(DiscreetError):
     """The private table can't be used; found out before any question is charged."""
+
+    category = Category.UNAVAILABLE
 
 
 class SourceMissing(SourceError, FileNotFoundError):
@@ -182,6 +196,8 @@ class SchemaMismatch(SourceError):
 
 class SnapshotError(DiscreetError):
     """The admitted tables can't be used; nothing was charged."""
+
+    category = Category.UNAVAILABLE
 
 
 class TooMuchUnreadable(SnapshotError):
@@ -224,6 +240,8 @@ class EngineUnavailable(DiscreetError):
 
     Its message passes on the cause, for that came up without any table: a temporary directory that is full, say.
     """
+
+    category = Category.UNAVAILABLE
 
 
 class QueryError(DiscreetError):
@@ -330,6 +348,8 @@ class AccuracyUnreachable(BudgetError):
 class LedgerError(DiscreetError):
     """The account can't be used; no data was touched."""
 
+    category = Category.UNAVAILABLE
+
 
 class LedgerMissing(LedgerError, FileNotFoundError):
     """The ledger isn't where the configuration says; a fresh one would forget what was spent."""
@@ -356,6 +376,8 @@ class AccountClosed(LedgerError):
 
 class WitnessUnavailable(DiscreetError):
     """The witness of the ledger's heads can't be written to or reached; answers go on without it."""
+
+    category = Category.UNAVAILABLE
 
 
 class AccessError(DiscreetError):
@@ -427,7 +449,7 @@ class TooManyWaiting(AccessError):
 
     category = Category.BUSY
 
-    retry_after: int = 1
+    retry_after = 1
 
     def __init__(self, message: str, *, hint: str = "", retry_after: int = 1) -> None:
         super().__init__(message, hint=hint)
@@ -444,6 +466,8 @@ class TooMuchPlanning(TooManyWaiting):
 
 class ServerError(DiscreetError):
     """A server can't be used, or can't be believed: said by a client, never by a server."""
+
+    category = Category.UNAVAILABLE
 
 
 class ServerUnreachable(ServerError):

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
 
 from discreet import errors
-from discreet.cli.common.exit_codes import exit_code
+from discreet.cli.common.exit_codes import CODE_OF, exit_code
 from discreet.errors import Category, DiscreetError, from_dict
 from discreet.interfaces.http.problems import STATUS_OF, status_of
 from support.project import ROOT, modules
@@ -87,7 +92,33 @@ def test_the_documented_table_of_categories_is_the_real_one() -> None:
     """Of every error, by the nearest above it that is named; and each category is there."""
     table = told((ROOT / "docs/reference/errors.md").read_text(encoding="utf-8"))
     assert untrue(table) == set()
-    assert {category for category, _, _ in table.values()} == set(Category) == set(STATUS_OF)
+    assert {category for category, _, _ in table.values()} == set(Category) == set(STATUS_OF) == set(CODE_OF)
+
+
+@pytest.fixture
+def forgetful() -> Iterator[None]:
+    """Classes that are made meanwhile are no subclasses of any error afterwards."""
+    yield
+    gc.collect()
+
+
+@pytest.mark.usefixtures("forgetful")
+@pytest.mark.parametrize("said", [{}, {"category": None}, {"category": "refused"}], ids=str)
+def test_an_error_without_a_category_cannot_be_made(said: dict[str, Any]) -> None:
+    """Neither a family that forgot it, nor one that says something else: no protocol would know what it means."""
+    with pytest.raises(TypeError, match="MadeUp is of no category"):
+        type("MadeUp", (DiscreetError,), said)
+    with pytest.raises(TypeError, match="MadeUp is of no category"):
+        type("MadeUp", (errors.BudgetError,), {"category": "budget"})
+
+
+@pytest.mark.usefixtures("forgetful")
+def test_an_error_is_of_its_familys_category_unless_it_says_another() -> None:
+    """So what is added to a family has a status of HTTP and an exit code by that alone."""
+    made: DiscreetError = type("MadeUp", (errors.BudgetError,), {})("too dear")
+    assert (made.category, status_of(made), exit_code(made)) == (Category.BUDGET, 402, 3)
+    made = type("MadeUp", (errors.BudgetError,), {"category": Category.BUSY})("not now")
+    assert (made.category, status_of(made), exit_code(made)) == (Category.BUSY, 429, 1)
 
 
 def test_a_table_that_is_wrong_about_one_error_is_found() -> None:

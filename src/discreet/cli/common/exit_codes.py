@@ -35,7 +35,7 @@ class ExitCode(IntEnum):
     """Stopped by Ctrl-C. What was reserved stays spent."""
 
 
-_OF_CATEGORIES: Mapping[Category, ExitCode] = {
+CODE_OF: Mapping[Category, ExitCode] = {
     Category.REFUSED: ExitCode.REFUSED,
     Category.BUDGET: ExitCode.BUDGET,
     Category.ACCESS: ExitCode.REFUSED,
@@ -43,10 +43,12 @@ _OF_CATEGORIES: Mapping[Category, ExitCode] = {
     Category.UNAVAILABLE: ExitCode.REFUSED,
     Category.FAILED: ExitCode.FAILED,
 }
+"""The exit code of each category of errors."""
+
 _OF_THEIR_OWN: Mapping[type[DiscreetError], ExitCode] = {LedgerError: ExitCode.LEDGER, ServerError: ExitCode.SERVER}
 """Families of which a shell is told more than their category."""
 
 
 def exit_code(error: DiscreetError) -> ExitCode:
     """The exit code of a typed error: its family's own, or that of its category."""
-    return next((one for kind, one in _OF_THEIR_OWN.items() if isinstance(error, kind)), _OF_CATEGORIES[error.category])
+    return next((one for kind, one in _OF_THEIR_OWN.items() if isinstance(error, kind)), CODE_OF[error.category])
