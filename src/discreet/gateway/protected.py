@@ -136,8 +136,7 @@ class Protected(Accounted):
 
         Args:
             question: one SELECT, or an Ibis expression made of `tables`; or a list of them.
-            terms: what is offered for it: `epsilon`, `delta`, `rho`, `within`, `weights`, `confidence`, `expecting`,
-                `limits`, `bounds`, `consistent`, `cut_off`, `dialect` and `analyst`, as `Terms` says.
+            terms: what is offered for it, each by its name, as `Terms` says.
 
         Raises:
             QueryError: the question is refused; the message says why, where, and what would do.

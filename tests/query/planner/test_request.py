@@ -20,45 +20,27 @@ from discreet.errors import InvalidArgument
 from discreet.query.planner import Request, Terms
 from discreet.query.planner.terms import FORMS
 from support.project import ROOT
+from support.terms import SAID, TYPED
 
 NAMES = [each.name for each in fields(Request)]
-
-SAID: dict[str, Any] = {
-    "epsilon": "1/3",
-    "delta": 1e-6,
-    "rho": 0.5,
-    "within": {"n": ("5%", 1000), "m": "2%", "*": 50},
-    "weights": {"n": 2, "*": "1/2"},
-    "confidence": 0.9,
-    "expecting": 20_000,
-    "limits": dp.Limits(rows=50, groups=8),
-    "bounds": {"age": dp.Bounds(0, "110.5"), "day": dp.Bounds(date(2020, 1, 1), date(2021, 1, 1)), "pay": "auto"},
-    "consistent": True,
-    "cut_off": True,
-    "dialect": "bigquery",
-    "analyst": "ada",
-}
-"""Something to say of each term, in the forms that users have."""
 
 
 def test_there_is_something_to_say_of_each_term() -> None:
     """Fields of a request, the terms that users say, how they are read, and the examples here are the same."""
     assert list(Terms.__annotations__) == NAMES
     assert list(FORMS) == NAMES
-    assert list(SAID) == NAMES
+    assert list(SAID) == list(TYPED) == NAMES
 
 
 @pytest.mark.parametrize("method", [dp.Protected.plan, dp.Protected.ask])
 def test_plan_and_ask_take_each_term_by_name(method: Any) -> None:
-    """`help` and editors show each, with its default and kind; the docstring names it."""
+    """`help` and editors show each, with its default and kind; what it says stands in `Terms`."""
     shown = inspect.signature(method).parameters
     assert [name for name in NAMES if shown[name].kind is not inspect.Parameter.KEYWORD_ONLY] == []
     assert shown["confidence"].default == Fraction(19, 20)
     assert shown["within"].default is None
     assert Terms.__doc__ is not None
     assert [name for name in NAMES if f"        {name}: " not in Terms.__doc__] == []
-    assert dp.Protected.plan.__doc__ is not None
-    assert [name for name in NAMES if f"`{name}`" not in dp.Protected.plan.__doc__] == []
 
 
 @pytest.mark.parametrize("command", ["ask", "explain"])
@@ -87,8 +69,9 @@ def test_a_term_is_written_and_read_again(name: str) -> None:
 
 
 def test_times_are_written_and_read_again() -> None:
-    """Bounds of timestamps."""
-    request = Request.read({"bounds": {"at": dp.Bounds(datetime(2020, 1, 1, 12), datetime(2021, 1, 1))}})
+    """Bounds of dates and of timestamps."""
+    ends = {"day": (date(2020, 1, 1), date(2021, 1, 1)), "at": (datetime(2020, 1, 1, 12), datetime(2021, 1, 1))}
+    request = Request.read({"bounds": {name: dp.Bounds(*each) for name, each in ends.items()}})
     assert Request.from_json(json.loads(json.dumps(request.to_json()))) == request
 
 

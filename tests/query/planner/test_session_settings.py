@@ -12,31 +12,16 @@ from discreet.privacy import Limits
 from discreet.query.planner import OFFERED, Request, SessionSettings
 from discreet.query.planner.terms import FORMS
 from discreet.query.sql import Options
-
-TEXTS = {
-    "epsilon": "0.5",
-    "delta": "1e-6",
-    "rho": "0.01",
-    "within": "n=50; 2%@1000",
-    "weights": "n=2",
-    "confidence": "0.9",
-    "expecting": "20000",
-    "limits": "50in8",
-    "bounds": "age=0..110",
-    "consistent": "on",
-    "cut_off": "on",
-    "dialect": "postgres",
-}
-"""Something to set each term to."""
+from support.terms import TYPED
 
 
 @pytest.mark.parametrize("name", OFFERED)
 def test_each_term_is_set_shown_and_reset(name: str) -> None:
     """All but who asks; what was there stays as it is, for others may have it."""
     before = SessionSettings()
-    after = before.set(name, f" {TEXTS[name]} ")
-    assert after.show(name) == TEXTS[name]
-    assert after.terms == {name: FORMS[name].typed(TEXTS[name])}
+    after = before.set(name, f" {TYPED[name]} ")
+    assert after.show(name) == TYPED[name]
+    assert after.terms == {name: FORMS[name].typed(TYPED[name])}
     assert after.reset(name) == after.reset() == before
     assert before.show(name) == {"confidence": "0.95", "dialect": "duckdb", "consistent": "off", "cut_off": "off"}.get(
         name, ""
@@ -77,11 +62,11 @@ def test_what_a_term_cannot_be_is_refused_when_it_is_set(name: str, text: str) -
 def test_settings_that_contradict_each_other_are_refused(first: str, second: str) -> None:
     """In either order; one would be ignored."""
     for one, other in ((first, second), (second, first)):
-        session = SessionSettings().set(one, TEXTS[one])
+        session = SessionSettings().set(one, TYPED[one])
         with pytest.raises(InvalidArgument) as caught:
-            session.set(other, TEXTS[other])
+            session.set(other, TYPED[other])
         assert "reset" in caught.value.hint
-        assert session.reset(one).set(other, TEXTS[other]).show(other) == TEXTS[other]
+        assert session.reset(one).set(other, TYPED[other]).show(other) == TYPED[other]
 
 
 @pytest.mark.parametrize(

@@ -5,34 +5,17 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.privacy import Bounds, Limits
+from discreet.privacy import Limits
 from discreet.query.planner import Request
 from discreet.query.planner.terms import FORMS
 from discreet.query.planner.typed_terms import typed_bounds, typed_by_column, typed_flag, typed_limits
-
-TYPED = {
-    "epsilon": ("1/3", "1/3"),
-    "delta": (" 1e-6", "0.000001"),
-    "rho": ("0.5", 0.5),
-    "within": ("n = 5% @ 1000; m=2%; 50", {"n": ("5%", 1000), "m": "2%", "*": 50}),
-    "weights": ("n=2; 1/2", {"n": 2, "*": "1/2"}),
-    "confidence": ("0.9", 0.9),
-    "expecting": ("20,000", 20_000),
-    "limits": ("50in8", Limits(rows=50, groups=8)),
-    "bounds": ("age = 0..110.5; pay=AUTO", {"age": Bounds(0, "110.5"), "pay": "auto"}),
-    "consistent": ("on", True),
-    "cut_off": ("Yes", True),
-    "dialect": ("bigquery", "bigquery"),
-    "analyst": ("ada", "ada"),
-}
-"""A text for each term, and the same as it is said in Python."""
+from support.terms import SAID, TYPED
 
 
 @pytest.mark.parametrize("name", FORMS)
 def test_a_text_says_the_same_as_python(name: str) -> None:
     """Of every term that there is."""
-    text, said = TYPED[name]
-    assert Request.read({name: FORMS[name].typed(text)}) == Request.read({name: said})
+    assert Request.read({name: FORMS[name].typed(TYPED[name])}) == Request.read({name: SAID[name]})
 
 
 def test_what_is_asked_of_columns_is_read_by_column() -> None:
