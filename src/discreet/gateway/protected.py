@@ -144,7 +144,11 @@ class Protected(Accounted):
             SnapshotError: the question can read a public table, and the tables aren't there as they were admitted.
             SourceError: the same, and nothing was admitted yet, and a source can't be read.
         """
-        plan = self._planning.plan(question, Request.read(terms))
+        return self.plan_request(question, Request.read(terms))
+
+    def plan_request(self, question: str | Frame | list[str | Frame], request: Request) -> Plan:
+        """Plan a question whose terms were read before; else as `plan`. For servers."""
+        plan = self._planning.plan(question, request)
         return replace(plan, answered_by=found) if (found := self.answered_by(plan)) else plan
 
     @overload
@@ -206,7 +210,18 @@ class Protected(Accounted):
             InvalidArgument: no answer is stored for that version; or as for `plan`.
             QuestionFailed: something went wrong afterwards; the cost stays spent.
         """
-        plan, analyst, explains = self._planned(question, terms)
+        return self.ask_request(question, Request.read(terms), version=version, digest=digest)
+
+    def ask_request(
+        self,
+        question: str | Frame | Plan | list[str | Frame],
+        request: Request,
+        *,
+        version: int | None = None,
+        digest: str | None = None,
+    ) -> Answer | list[Answer]:
+        """Ask a question whose terms were read before; else as `ask`. For servers."""
+        plan, analyst, explains = self._planned(question, request)
         is_plan = isinstance(question, Plan)
         way = way_of(plan, explains=explains, is_plan=is_plan, digest=digest, version=version)
         if way is Way.EXPLAINED:
@@ -322,15 +337,17 @@ class Protected(Accounted):
         """The versions of the tables, for the custodian: to admit them with conditions, on a schedule, or on trial."""
         return self._admissions
 
-    def _planned(self, question: str | Frame | Plan | list[str | Frame], terms: Terms) -> tuple[Plan, str | None, bool]:
+    def _planned(
+        self, question: str | Frame | Plan | list[str | Frame], request: Request
+    ) -> tuple[Plan, str | None, bool]:
         """The plan of what was asked, who asks, and whether it is only to be explained."""
         from discreet.query.sql import explained
 
         if isinstance(question, Plan):
-            analyst = _analyst_of(question, terms)
+            analyst = _analyst_of(question, request)
             return self._planning.made_again(question), analyst, False
         inner = explained(question) if isinstance(question, str) else None
-        plan = self._planning.plan(question if inner is None else inner, Request.read(terms))
+        plan = self._planning.plan(question if inner is None else inner, request)
         return plan, plan.request.analyst, inner is not None
 
     def _standing(self, version: Callable[[Plan], int], analyst: str | None) -> PlanStanding:
@@ -394,16 +411,15 @@ class Protected(Accounted):
             raise BudgetExhausted(f"{who} has no share of this budget", hint="the custodian lists who may ask")
 
 
-def _analyst_of(plan: Plan, terms: Terms) -> str | None:
+def _analyst_of(plan: Plan, said: Request) -> str | None:
     """The analyst who carries out a plan: the one named now or, if none is, when it was made.
 
     Raises:
         InvalidArgument: other terms are given; they would change nothing.
     """
-    said = Request.read(terms)
-    if replace(said, analyst=None) != Request():
+    if others := said.to_json().keys() - {"analyst"}:
         raise InvalidArgument(
-            f"a plan has its own terms, so {', '.join(sorted(terms.keys() - {'analyst'}))} would change nothing",
+            f"a plan has its own terms, so {', '.join(sorted(others))} would change nothing",
             hint="plan the question again, with these terms",
         )
     return plan.request.analyst if said.analyst is None else said.analyst
