@@ -13,14 +13,10 @@ from discreet import errors
 from discreet.cli.common.exit_codes import CODE_OF, exit_code
 from discreet.errors import Category, DiscreetError, from_dict
 from discreet.interfaces.http.problems import STATUS_OF, status_of
+from support.errors import errors_below
 from support.project import ROOT, modules
 
 ROW = re.compile(r"\| (?P<category>\w+)(?::[^|]*)? \| (?P<errors>[^|]+) \| (?P<status>\d{3}) \| (?P<exit>\d+) \|")
-
-
-def subclasses(kind: type[DiscreetError]) -> list[type[DiscreetError]]:
-    """All errors below `kind`, in the order in which they were defined."""
-    return [error for child in kind.__subclasses__() for error in (child, *subclasses(child))]
 
 
 def drawn(picture: str) -> list[tuple[str, str]]:
@@ -40,7 +36,7 @@ def test_the_tree_in_the_docstring_is_the_real_one() -> None:
     """Every error is drawn once, under its parent, in the order of definition."""
     real = [
         (parent.__name__, error.__name__)
-        for error in subclasses(DiscreetError)
+        for error in errors_below(DiscreetError)
         for parent in error.__bases__
         if issubclass(parent, DiscreetError)
     ]
@@ -56,12 +52,12 @@ def test_a_wrong_tree_is_read_as_it_is_drawn() -> None:
 def test_every_error_is_defined_in_the_tree() -> None:
     """No module of discreet keeps an error of its own."""
     assert modules()
-    assert {error.__module__ for error in subclasses(DiscreetError)} == {"discreet.errors"}
+    assert {error.__module__ for error in errors_below(DiscreetError)} == {"discreet.errors"}
 
 
 def test_every_code_is_the_errors_own() -> None:
     """Each error has a code, no two have the same, and codes read as names."""
-    everyone: list[type[DiscreetError]] = [DiscreetError, *subclasses(DiscreetError)]
+    everyone: list[type[DiscreetError]] = [DiscreetError, *errors_below(DiscreetError)]
     assert [error.__name__ for error in everyone if "code" not in vars(error)] == []
     codes = [error.code for error in everyone]
     assert len(set(codes)) == len(codes)
@@ -80,7 +76,7 @@ def told(text: str) -> dict[str, tuple[str, int, int]]:
 def untrue(table: dict[str, tuple[str, int, int]]) -> set[str]:
     """The errors of which a table says something else than a server and the command line do."""
     found = set()
-    for kind in [DiscreetError, *subclasses(DiscreetError)]:
+    for kind in [DiscreetError, *errors_below(DiscreetError)]:
         error = from_dict({"code": kind.code})
         nearest = next(each.code for each in kind.__mro__ if issubclass(each, DiscreetError) and each.code in table)
         if table[nearest] != (kind.category, status_of(error), exit_code(error)):

@@ -14,12 +14,15 @@ from discreet.errors import QuestionFailed
 from discreet.service import carrying_out
 from discreet.service.release_times import longest
 from discreet.service.tickets import Ticket
-from support.served import ticket_of
-
-STORING = 0.25
+from discreet.service.workers import Message
+from support.served import encoded, ticket_of
 
 if TYPE_CHECKING:
-    from discreet.service.workers import Message, Worker
+    from discreet.service.workers import Worker
+
+
+STORING = 0.25
+ANSWER = encoded({})
 
 
 def test_nothing_sleeps_deeply_before_an_answer_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,10 +81,10 @@ class Measured:
             return None
         if not self.takes:
             self.now = max(self.now, self.stored)
-            return "done", {"answer": 1}
+            return Message("done", ANSWER)
         ready = self.begun + self.takes[0]
         self.now = max(self.now, ready if until is None or ready <= until else until)
-        return None if until is not None and ready > until else ("held", {})
+        return None if until is not None and ready > until else Message("held")
 
     def go(self) -> None:
         """It may store it, and begin the next step."""
@@ -118,17 +121,16 @@ def test_a_step_ends_at_the_first_of_its_times_that_it_is_ready_for(
     worker = Measured(*takes)
     monkeypatch.setattr(carrying_out, "monotonic", worker.monotonic)
     monkeypatch.setattr(carrying_out, "sleep", worker.sleep)
-    ticket = ticket_of(step=1.0)
-    ticket.steps, ticket.rungs = len(takes), rungs
+    ticket = ticket_of(step=1.0, steps=len(takes), rungs=rungs)
     if leaves is None:
         with pytest.raises(QuestionFailed):
             carrying_out.carried_out(cast("Worker", worker), ticket, STORING, worker.give_up)
         assert (worker.now, worker.restarts) == (len(takes) - 1 + 2 ** (rungs - 1), 1)
         assert worker.given_up == [worker.now - STORING]
     else:
-        assert carrying_out.carried_out(cast("Worker", worker), ticket, STORING, worker.give_up) == {"answer": 1}
+        assert carrying_out.carried_out(cast("Worker", worker), ticket, STORING, worker.give_up) is ANSWER
         assert (worker.now, worker.restarts, worker.given_up) == (leaves, 0, [])
-    assert worker.now <= longest(ticket.step, ticket.steps, ticket.rungs) == len(takes) * 2 ** (rungs - 1)
+    assert worker.now <= longest(1.0, len(takes), rungs) == len(takes) * 2 ** (rungs - 1)
 
 
 @pytest.mark.parametrize(
@@ -143,8 +145,7 @@ def test_an_answer_leaves_when_it_was_said_to_where_a_step_was_stored_already(
     monkeypatch.setattr(carrying_out, "monotonic", worker.monotonic)
     monkeypatch.setattr(carrying_out, "sleep", worker.sleep)
     monkeypatch.setattr(carrying_out, "datetime", worker.clock)
-    ticket = ticket_of(step=1.0)
-    ticket.steps, ticket.rungs = len(takes) + more, 2
+    ticket = ticket_of(step=1.0, steps=len(takes) + more, rungs=2)
 
     def go() -> None:
         """Note what is said when the outcome of a step is stored."""
@@ -152,7 +153,7 @@ def test_an_answer_leaves_when_it_was_said_to_where_a_step_was_stored_already(
         said.append(release(ticket))
 
     monkeypatch.setattr(worker, "go", go)
-    assert carrying_out.carried_out(cast("Worker", worker), ticket, STORING, worker.give_up) == {"answer": 1}
+    assert carrying_out.carried_out(cast("Worker", worker), ticket, STORING, worker.give_up) is ANSWER
     assert (worker.now, release(ticket)) == (leaves, leaves)
     assert said[-1:] == ([leaves] if takes else [])
 
@@ -164,9 +165,8 @@ def test_an_answer_that_takes_long_to_store_leaves_once_it_is_stored(monkeypatch
     monkeypatch.setattr(carrying_out, "monotonic", worker.monotonic)
     monkeypatch.setattr(carrying_out, "sleep", worker.sleep)
     monkeypatch.setattr(carrying_out, "datetime", worker.clock)
-    ticket = ticket_of(step=1.0)
-    ticket.steps = 2
-    assert carrying_out.carried_out(cast("Worker", worker), ticket, STORING, worker.give_up) == {"answer": 1}
+    ticket = ticket_of(step=1.0, steps=2)
+    assert carrying_out.carried_out(cast("Worker", worker), ticket, STORING, worker.give_up) is ANSWER
     assert (worker.now, release(ticket)) == (pytest.approx(1.15), pytest.approx(1.15))
 
 

@@ -15,9 +15,9 @@ import discreet as dp
 from discreet.errors import EngineUnavailable, LedgerUnavailable, QuestionFailed, from_dict
 from discreet.interfaces.http.problems import problem_of
 from discreet.ledger import State, chain
-from discreet.service import Service, Ticket
+from discreet.service import PublicError, Service, Ticket
 from discreet.service.workers import Worker
-from support.served import COUNT, FAILED, Served, again, answered, asked, outcome, served, spent, until
+from support.served import COUNT, FAILED, Served, again, answered, asked, outcome, served, spent, told, until
 
 STEP = 1.5
 TENTH = Fraction(1, 10)
@@ -141,7 +141,7 @@ def test_a_disk_that_is_full_once_it_is_paid(running: Served, monkeypatch: pytes
 
     ticket = asked_until_paid(running, monkeypatch, lambda _: limit(0))
     assert outcome(ticket) == FAILED
-    assert problem_of(from_dict(FAILED["error"])) == problem_of(QuestionFailed())
+    assert problem_of(told(from_dict(FAILED["error"]))) == problem_of(PublicError.of(QuestionFailed()))
     assert State.COMMITTED is not running.states()[-1]
     limit(resource.RLIM_INFINITY)
     answered(running)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
@@ -14,14 +14,15 @@ import pytest
 from pyarrow import csv
 
 import discreet as dp
-from discreet.errors import EngineUnavailable, PlanChanged, QuestionFailed
+from discreet.errors import EngineUnavailable, PlanChanged
 from discreet.gateway import planning as module
 from discreet.ledger import Attempt
-from discreet.service import ReleaseTimes, Role
+from discreet.query.planner import Request
+from discreet.service import Planned, ReleaseTimes, Reply, Role, jobs
 from discreet.service.jobs import Job, do
 from discreet.service.tokens import issue
 from discreet.tables import Kind
-from support.served import CONFIG, COUNT
+from support.served import CONFIG, COUNT, FAILED, became
 
 TIMES = ReleaseTimes(base=1, scan=1)
 MEMORY = 10**10
@@ -55,18 +56,34 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 def job(kind: Any, question: str = COUNT, digest: str = "", **terms: str) -> Job:
     """A job."""
-    return Job(kind=kind, question=question, terms={**TERMS, **terms}, digest=digest)
+    return Job(
+        kind=kind, question=question, terms={**TERMS, **terms}, subject=terms.get("analyst", "ann"), digest=digest
+    )
+
+
+def plan_by(tables: dp.Protected, job: Job, times: ReleaseTimes = TIMES) -> Planned:
+    """The plan that a job makes."""
+    done = do(tables, job, times, MEMORY)
+    assert isinstance(done, Planned)
+    return done
+
+
+def became_of(tables: dp.Protected, job: Job, go: Callable[[], None] = lambda: None) -> Any:
+    """What becomes of a job that has a reply."""
+    done = do(tables, job, TIMES, MEMORY, go)
+    assert isinstance(done, Reply)
+    return became(done)
 
 
 def test_a_question_is_planned_no_more_often_than_it_must(config: Path, planned: list[str]) -> None:
     """By a planner, which looks up what is stored as well; and once by a slot, which takes nobody's word for it."""
     with dp.load(config) as planner, dp.load(config) as slot:
-        plan = do(planner, job("plan"), TIMES, MEMORY)["plan"]
-        assert do(planner, job("stored"), TIMES, MEMORY) == {}
+        plan = plan_by(planner, job("plan"))
+        assert do(planner, job("stored"), TIMES, MEMORY) is None
         assert len(planned) == 1
-        answer = do(slot, job("ask", digest=plan.digest), TIMES, MEMORY)["answer"].read()
+        answer = became_of(slot, job("ask", digest=plan.digest))["answer"]
         assert len(planned) == 2
-        again = do(planner, job("stored"), TIMES, MEMORY)["answer"].read()
+        again = became_of(planner, job("stored"))["answer"]
         assert (again["rows"], again["reused"], len(planned)) == (answer["rows"], True, 2)
 
 
@@ -74,10 +91,10 @@ def test_a_question_is_planned_no_more_often_than_it_must(config: Path, planned:
 def test_a_question_without_the_digest_of_its_plan_is_refused_and_free(config: Path, digest: str) -> None:
     """Also where none is named: a job that forgot it would be asked as it comes, whatever was compared before."""
     with dp.load(config) as slot:
-        plan = do(slot, job("plan"), TIMES, MEMORY)["plan"]
-        assert do(slot, job("ask", digest=digest), TIMES, MEMORY)["error"]["code"] == PlanChanged.code
+        plan = plan_by(slot, job("plan"))
+        assert became_of(slot, job("ask", digest=digest))["error"]["code"] == PlanChanged.code
         assert not slot.spent.epsilon
-        assert "answer" in do(slot, job("ask", digest=plan.digest), TIMES, MEMORY)
+        assert "answer" in became_of(slot, job("ask", digest=plan.digest))
 
 
 @pytest.mark.parametrize(("terms", "steps"), [({}, 1), ({"limits": "auto"}, 2)])
@@ -88,10 +105,10 @@ def test_a_plan_says_how_long_its_answer_takes_at_the_most(
     """All of its steps, each until the last of its times."""
     times, doubled = ReleaseTimes(base=1, scan=0.5, rungs=rungs), {1: 1, 3: 4}[rungs]
     with dp.load(config) as tables:
-        plan = do(tables, job("plan", **terms), times, MEMORY)["plan"]
+        plan = plan_by(tables, job("plan", **terms), times)
         assert (plan.steps, plan.rungs, plan.seconds) == (steps, rungs, doubled * steps * plan.step)
         together = replace(job("plan"), question=[COUNT, f"{COUNT} WHERE id < 5"])
-        plan = do(tables, together, times, MEMORY)["plan"]
+        plan = plan_by(tables, together, times)
         assert (plan.steps, plan.seconds) == (1, doubled * plan.step)
 
 
@@ -106,12 +123,12 @@ def test_another_question_is_planned_anew(config: Path, planned: list[str]) -> N
         job("plan", dialect="postgres"),
     ]
     with dp.load(config) as planner:
-        plans = [do(planner, each, TIMES, MEMORY)["plan"] for each in others]
+        plans = [plan_by(planner, each) for each in others]
         assert len(planned) == len(others)
-        assert plans[-1] == do(planner, others[-1], TIMES, MEMORY)["plan"]
+        assert plans[-1] == plan_by(planner, others[-1])
         assert len(planned) == len(others)
-        assert "error" in do(planner, job("plan", "SELECT nope FROM people"), TIMES, MEMORY)
-        assert plans[-1] == do(planner, others[-1], TIMES, MEMORY)["plan"]
+        assert "error" in became_of(planner, job("plan", "SELECT nope FROM people"))
+        assert plans[-1] == plan_by(planner, others[-1])
 
 
 def test_a_plan_of_a_public_table_holds_until_it_is_admitted_again(tmp_path: Path) -> None:
@@ -145,14 +162,14 @@ def test_what_nobody_foresaw_says_nothing(config: Path, monkeypatch: pytest.Monk
 
             monkeypatch.setattr(tables._planning, "plan", broken)
             for kind in ("plan", "ask"):
-                found = do(tables, job(kind), TIMES, MEMORY)["error"]
+                found = became_of(tables, job(kind))["error"]
                 assert "secret" not in str(found)
                 assert ("memory" in found["message"]) is isinstance(error, MemoryError)
                 assert (found["code"] == EngineUnavailable.code) is isinstance(error, RuntimeError)
         monkeypatch.undo()
-        plan = do(tables, job("plan"), TIMES, MEMORY)["plan"]
-        monkeypatch.setattr(tables, "ask", broken)
-        assert do(tables, job("ask", digest=plan.digest), TIMES, MEMORY) == {"error": QuestionFailed().to_dict()}
+        plan = plan_by(tables, job("plan"))
+        monkeypatch.setattr(tables, "ask_request", broken)
+        assert became_of(tables, job("ask", digest=plan.digest)) == FAILED
 
 
 @pytest.mark.parametrize("question", [COUNT, [COUNT, f"{COUNT} WHERE id < 5"]], ids=["one", "a workload"])
@@ -160,16 +177,41 @@ def test_a_question_is_planned_before_its_time_runs(config: Path, planned: list[
     """And not once more afterwards; nothing is paid for until it is let go."""
     with dp.load(config) as tables:
         asked = replace(job("ask"), question=question)
-        asked = replace(asked, digest=do(tables, replace(asked, kind="plan"), TIMES, MEMORY)["plan"].digest)
+        asked = replace(asked, digest=plan_by(tables, replace(asked, kind="plan")).digest)
         tables.plan("SELECT COUNT(*) AS other FROM people", epsilon=1)  # so that the plan isn't remembered
         begun = list[tuple[int, Fraction]]()
 
         def go() -> None:
             begun.append((len(planned), tables.spent.epsilon or Fraction(0)))
 
-        assert "answer" in do(tables, asked, TIMES, MEMORY, go)
+        assert "answer" in became_of(tables, asked, go)
         assert begun == [(len(planned), Fraction(0))]
         assert tables.spent.epsilon == Fraction(1, 10)
+
+
+def test_terms_are_read_once_for_a_job_and_not_while_its_time_runs(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They may be large, and reading them takes as long; so they are read by nobody but the process that plans."""
+    read, begun, original = list[str](), list[int](), jobs.request_of
+
+    def noted(subject: str, terms: Any) -> Any:
+        read.append(subject)
+        return original(subject, terms)
+
+    def never(*_: Any, **__: Any) -> Any:
+        raise AssertionError
+
+    monkeypatch.setattr(jobs, "request_of", noted)
+    with dp.load(config) as tables:
+        digest = plan_by(tables, job("plan")).digest
+
+        def go() -> None:
+            begun.append(len(read))
+            monkeypatch.setattr(Request, "read", never)
+
+        assert "answer" in became_of(tables, job("ask", digest=digest), go)
+    assert (read, begun) == (["ann", "ann"], [2])
 
 
 @pytest.mark.parametrize("reading", [False, True])
@@ -209,8 +251,7 @@ def test_what_is_carried_out_is_the_plan_whose_cost_was_looked_at(tmp_path: Path
         token = issue(tables.tokens, "ann", Role.ANALYST, days=1, most_rho="0.02", share=dp.Budget(epsilon=2))
         plan = tables.plan(question, **terms)
         attempt = Attempt(id="0" * 32, plan=plan.digest, seconds=2, token=sha256(token.text.encode()).hexdigest())
-        job = Job(kind="ask", question=question, terms=terms, digest=plan.digest, attempt=attempt)
-        done = do(tables, job, ReleaseTimes(), MEMORY)
-        assert done["error"]["code"] == "loss_not_accepted"
+        job = Job(kind="ask", question=question, terms=terms, subject="ann", digest=plan.digest, attempt=attempt)
+        assert became_of(tables, job)["error"]["code"] == "loss_not_accepted"
         assert tables.spent.epsilon in {None, 0}
         assert tables.during(replace(attempt, id="1" * 32)).ask(question, **terms).cost.epsilon == Fraction(3, 4)

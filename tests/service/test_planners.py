@@ -16,13 +16,14 @@ from discreet.service import PlanningLimits
 from discreet.service.jobs import Job
 from discreet.service.planners import Planners
 from discreet.service.workers import Message
+from support.served import PLANNED
 
 if TYPE_CHECKING:
     from discreet.service.workers import Worker
 
 
 PATIENCE = 60.0
-JOB = Job(kind="plan", question="", terms={})
+JOB = Job(kind="plan", question="", terms={}, subject="ann")
 
 
 class Fake:
@@ -50,7 +51,7 @@ class Fake:
         if self.took == "stuck":
             assert until > monotonic()
             return None
-        return "done", {"plan": {}, "processor": self.took}
+        return Message("done", PLANNED, cast("float", self.took))
 
     def ran_out(self) -> bool:
         """Whether the system ended it."""
@@ -86,7 +87,7 @@ def test_who_asks_a_lot_lets_others_go_first(servers: Servers) -> None:
 
     def plan(subject: str) -> None:
         with pool.turn(subject) as planner:
-            planner.do(JOB)
+            planner.plan(JOB)
             done.append(subject)
 
     threads = []
@@ -116,12 +117,12 @@ def test_planning_is_paid_for_in_processor_time(servers: Servers) -> None:
     pool = planners(servers, Fake(6.0), per_minute=10)
     for _ in range(2):
         with pool.turn("ann") as planner:
-            assert planner.do(JOB)["plan"] == {}
+            assert planner.plan(JOB) is PLANNED
     with pytest.raises(TooMuchPlanning) as refused, pool.turn("ann"):
         pass
     assert 1 <= refused.value.retry_after <= 12  # 2 seconds too many, at 10 a minute
     with pool.turn("bob") as planner:
-        planner.do(JOB)
+        planner.plan(JOB)
 
 
 def test_those_who_wait_are_bound_by_what_was_used_up_before_them(servers: Servers) -> None:
@@ -133,7 +134,7 @@ def test_those_who_wait_are_bound_by_what_was_used_up_before_them(servers: Serve
     def plan() -> None:
         try:
             with pool.turn("ann") as planner:
-                planner.do(JOB)
+                planner.plan(JOB)
             found.append("planned")
         except TooMuchPlanning:
             found.append("refused")
@@ -150,7 +151,7 @@ def test_those_who_wait_are_bound_by_what_was_used_up_before_them(servers: Serve
         thread.join(PATIENCE)
     assert sorted(found) == ["planned"] * 2 + ["refused"] * 6
     with pool.turn("bob") as planner:
-        planner.do(JOB)
+        planner.plan(JOB)
 
 
 def test_what_does_not_end_is_charged_in_full(servers: Servers) -> None:
@@ -164,7 +165,7 @@ def test_what_does_not_end_is_charged_in_full(servers: Servers) -> None:
         subject = f"{error.code}{worker.took}"
         pool = planners(servers, worker, seconds=10.0, per_minute=9)
         with pytest.raises(error, match=text), pool.turn(subject) as planner:
-            planner.do(JOB)
+            planner.plan(JOB)
         assert worker.restarts == 1
         with pytest.raises(TooMuchPlanning), pool.turn(subject):
             pass

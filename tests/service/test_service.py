@@ -30,7 +30,7 @@ from discreet.ledger import State
 from discreet.service import Ask, PlanningLimits, Role
 from discreet.service.carrying_out import carried_out
 from discreet.service.workers import Message, Worker
-from support.served import COUNT, STEP, Served, served, ticket_of
+from support.served import COUNT, FAILED, STEP, Served, became, encoded, served, ticket_of
 
 
 @pytest.fixture(scope="module")
@@ -58,14 +58,13 @@ def test_an_answer_leaves_at_its_time_and_is_pending_until_then(running: Served)
             assert not is_stored or monotonic() - begun >= STEP - service.settings.times.storing
             sleep(0.05)
         assert monotonic() - begun >= STEP
-        assert ticket.outcome is not None
+        assert ticket.reply is not None
         if ticket.answer is not None:
             break
-    assert ticket.answer is not None, ticket.outcome
+    assert ticket.answer is not None, ticket.reply
     assert running.states()[-1] is State.COMMITTED
     again = service.ask(bob, Ask(COUNT, {"epsilon": epsilon}))
     assert again.is_done
-    assert again.outcome is not None
     assert again.answer is not None
     assert again.answer.read()["reused"]
     assert again.answer.read()["rows"] == ticket.answer.read()["rows"]
@@ -164,7 +163,7 @@ def test_a_caller_may_not_fill_the_queue(running: Served) -> None:
     service._questions._slots[0]._process.kill()
     assert tickets[0].wait(120)
     assert monotonic() - begun >= STEP
-    assert tickets[0].outcome == {"error": QuestionFailed().to_dict()}
+    assert became(tickets[0].reply) == FAILED
     slot = service._questions._slots[0]
     assert tickets[1].wait(120)
     assert slot._process.is_alive()
@@ -186,8 +185,7 @@ def test_another_plan_is_not_carried_out(running: Served) -> None:
     ticket = ticket_of(COUNT, subject="bob", digest="0" * 64, step=STEP, epsilon="1/3", analyst="bob")
     service._questions._waiting.put("bob", ticket, seconds=STEP)
     assert ticket.wait(120)
-    assert ticket.outcome is not None
-    assert ticket.outcome["error"]["code"] == PlanChanged.code
+    assert became(ticket.reply)["error"]["code"] == PlanChanged.code
     assert running.states() == before
 
 
@@ -247,13 +245,13 @@ class Fake:
     def receive(self, until: float | None = None) -> Message | None:
         """What it says next."""
         if self.released or not self.obeys:
-            return "done", {"answer": 1}
+            return Message("done", encoded({}))
         due = float("inf") if self.after is None else self.started + self.after
         if until is not None and due > until:
             sleep(max(0.0, until - monotonic()))
             return None
         sleep(max(0.0, due - monotonic()))
-        return "held", {}
+        return Message("held")
 
     def go(self) -> None:
         """It may store it."""
@@ -293,7 +291,7 @@ def test_everybody_who_waits_is_told() -> None:
     ticket.when_done(lambda: told.append(1 // 0))
     ticket.when_done(lambda: told.append(2))
     assert told == []
-    ticket.finish({})
+    ticket.finish(encoded({}))
     assert told == [1, 2]
     ticket.when_done(lambda: told.append(3))
     assert told == [1, 2, 3]
@@ -311,7 +309,7 @@ def test_a_slot_goes_on_whatever_happens(running: Served, monkeypatch: pytest.Mo
         patch.setattr("discreet.service.questions.carried_out", broken)
         ticket = service.ask(bob, Ask(questions[0], {"epsilon": "1/9"}))
         assert ticket.wait(120)
-    assert ticket.outcome == {"error": QuestionFailed().to_dict()}
+    assert became(ticket.reply) == FAILED
     assert service.ask(bob, Ask(questions[1], {"epsilon": "1/9"})).wait(120)
 
 

@@ -50,7 +50,7 @@ def test_two_servers_are_one(running: Served) -> None:
         first, last = sorted(ticket.release for ticket in tickets if ticket.release is not None)
         assert (last - first).total_seconds() >= STEP - 0.1  # the clock may have been set a little between
         stored = answered(running)
-        found = second.ask(running.callers["bob"], Ask(stored.question, {"epsilon": "1/10"}))
+        found = second.ask(running.callers["bob"], Ask(stored.asked.question, {"epsilon": "1/10"}))
         assert outcome(found)["answer"]["reused"]
     finally:
         second.close()

@@ -11,7 +11,7 @@ from discreet.errors import EngineUnavailable
 from discreet.ledger import State
 from discreet.service import Ask
 from discreet.service.workers import Worker
-from support.served import COUNT, PATIENCE, asked, served_in_threads
+from support.served import COUNT, PATIENCE, asked, became, served_in_threads
 
 
 def test_a_service_that_stops_leaves_nobody_behind_who_paid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,10 +46,9 @@ def test_a_service_that_stops_leaves_nobody_behind_who_paid(tmp_path: Path, monk
         is_stopped.set()
         assert service.drain()
         assert first.is_done
-        assert second.outcome is not None
-        assert second.outcome["error"]["code"] == "engine_unavailable"
+        assert became(second.reply)["error"]["code"] == "engine_unavailable"
         assert len(running.states()) == charged
-        assert (running.states()[-1] is State.COMMITTED) == ("answer" in (first.outcome or {}))
+        assert (running.states()[-1] is State.COMMITTED) == (first.answer is not None)
 
 
 def test_a_question_that_was_planned_meanwhile_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

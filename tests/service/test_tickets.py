@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.service import tickets
+from discreet.errors import QuestionFailed
+from discreet.service import Reply, tickets
 from discreet.service.tickets import Remembered, Ticket
 from support.served import encoded, ticket_of
 
@@ -13,7 +14,7 @@ def done(subject: str, name: str, rows: int = 1) -> Ticket:
     """A question that was answered."""
     ticket = ticket_of(subject=subject, step=1.0)
     ticket.id = name
-    ticket.finish({"answer": encoded({"rows": [{"a": 1, "b": 2}] * rows})})
+    ticket.finish(encoded({"rows": [{"a": 1, "b": 2}] * rows}))
     return ticket
 
 
@@ -46,14 +47,14 @@ def test_what_certificates_take_counts(monkeypatch: pytest.MonkeyPatch) -> None:
         ticket = ticket_of(subject="ann", step=1.0)
         ticket.id = name
         answers = [{"rows": [{"n": 1}], "certificate": {"text": "x" * 2000}}] * 60
-        ticket.finish({"answer": encoded({"answers": answers})})
+        ticket.finish(encoded({"answers": answers}))
         return ticket
 
     assert workload("x").size > 120_000
     assert [each.id for n in range(3) for each in remembered.add(workload(str(n)), 1000)] == ["0", "1"]
     ticket = ticket_of(subject="ann", step=1.0)
-    ticket.finish({"error": {}})
+    ticket.finish(Reply.of(QuestionFailed()))
     small = ticket.size
-    ticket.outcome = workload("y").outcome
+    ticket.reply = workload("y").reply
     assert small == 0
     assert ticket.size > 120_000

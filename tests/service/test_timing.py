@@ -24,7 +24,7 @@ import pytest
 from discreet.errors import QuestionFailed
 from discreet.service.carrying_out import carried_out
 from discreet.service.workers import Message, Worker
-from support.served import ticket_of
+from support.served import encoded, ticket_of
 from support.timed import HOUR, Advantage, Asker, Round, advantage, in_pairs, rounds_of, servers
 
 if TYPE_CHECKING:
@@ -90,10 +90,10 @@ class Measuring:
     def receive(self, until: float | None = None) -> Message | None:
         """What it says next."""
         if self.released:
-            return "done", {"answer": 1}
+            return Message("done", encoded({}))
         late = until is not None and self.done > until
         sleep(max(0.0, (until if late and until is not None else self.done) - monotonic()))
-        return None if late else ("held" if self.obeys else "done", {"answer": 1})
+        return None if late else (Message("held") if self.obeys else Message("done", encoded({})))
 
     def go(self) -> None:
         """It may store it."""

@@ -7,7 +7,7 @@ import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
 from multiprocessing import Pipe
@@ -21,13 +21,17 @@ from typing import Any, Self
 import pytest
 
 import discreet as dp
-from discreet.errors import QuestionFailed
+from discreet.errors import DiscreetError, QuestionFailed
 from discreet.ledger import Attempt, State
+from discreet.results import Cost
 from discreet.service import (
     Ask,
     Caller,
     EncodedAnswer,
+    Planned,
+    PublicError,
     ReleaseTimes,
+    Reply,
     Role,
     Service,
     Settings,
@@ -170,29 +174,57 @@ def served(  # noqa: PLR0913 — how one server differs from another, each by na
 PATIENCE = 120.0
 """For how many seconds a test waits for what must come."""
 
-FAILED = {"error": QuestionFailed().to_dict()}
+PLANNED = Planned(
+    digest="", cost=Cost(epsilon=Fraction(0), rho=Fraction(0)), together=False, expected=[], columns=[], words="",
+    warnings=[], noise=None, answered_by=[], step=1.0, steps=1, rungs=1, seconds=1.0, work=0.0, memory=0.0, values=0,
+    ledger_bytes=0, affordable={},
+)  # fmt: skip
+"""A plan of nothing."""
+
+
+def became(reply: Reply | None) -> Any:
+    """What became of a question, as JSON-ready data."""
+    assert reply is not None
+    if reply.answer is not None:
+        return {"answer": reply.answer.read()}
+    assert reply.error is not None
+    return {"error": reply.error.as_error().to_dict()}
+
+
+FAILED = became(Reply.of(QuestionFailed()))
 """The outcome of every question that failed."""
 
 _NUMBERS = count(1)
 
 
-def ticket_of(question: str = "", *, subject: str = "", digest: str = "", step: float, **terms: str) -> Ticket:
+def ticket_of(  # noqa: PLR0913 — what differs from one to another, each by name
+    question: str = "",
+    *,
+    subject: str = "",
+    digest: str = "",
+    step: float,
+    steps: int = 1,
+    rungs: int = 1,
+    **terms: str,
+) -> Ticket:
     """A question that nobody has taken."""
     return Ticket(
         id="x",
         subject=subject,
-        question=question,
-        terms=terms,
-        digest=digest,
-        step=step,
-        steps=1,
+        asked=Ask(question, terms),
+        plan=replace(PLANNED, digest=digest, step=step, steps=steps, rungs=rungs),
         attempt=Attempt(id="x", plan=digest, seconds=step),
     )
 
 
-def encoded(data: Mapping[str, Any], values: int = 1) -> EncodedAnswer:
+def encoded(data: Mapping[str, Any], values: int = 1) -> Reply:
     """An answer as a worker sends it."""
-    return EncodedAnswer(content=json.dumps(data).encode(), values=values)
+    return Reply(answer=EncodedAnswer(content=json.dumps(data).encode(), values=values))
+
+
+def told(error: DiscreetError) -> PublicError:
+    """An error that came from another process."""
+    return PublicError.of(PublicError.of(error).as_error())
 
 
 def asked(running: Served, service: Service | None = None) -> Ticket:
@@ -203,7 +235,7 @@ def asked(running: Served, service: Service | None = None) -> Ticket:
 
 def again(running: Served, ticket: Ticket) -> Ticket:
     """The same once more."""
-    return running.service.ask(running.callers["analyst"], Ask(ticket.question, {"epsilon": "1/10"}))
+    return running.service.ask(running.callers["analyst"], Ask(ticket.asked.question, {"epsilon": "1/10"}))
 
 
 def until(reached: Callable[[], bool]) -> None:
@@ -217,7 +249,7 @@ def until(reached: Callable[[], bool]) -> None:
 def outcome(ticket: Ticket, within: float = PATIENCE) -> Any:
     """What became of it after so many seconds at the most, as JSON-ready data."""
     assert ticket.wait(within)
-    return ticket.outcome if ticket.answer is None else {"answer": ticket.answer.read()}
+    return became(ticket.reply)
 
 
 def answered(running: Served) -> Ticket:

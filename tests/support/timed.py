@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -258,23 +258,18 @@ def _serve(slots: int, step: float, obeys: bool, folder: Path, port: int) -> Non
         service.close()
 
 
-def _at_once(slot: Any, ticket: Any, _: float) -> Mapping[str, Any]:
+def _at_once(slot: Any, ticket: Any, _: float) -> Any:
     """The wrong twin of carrying out: the answer leaves when it is there."""
     from datetime import timedelta
 
-    from discreet.service.jobs import Job
-
     slot.wait_until_ready()
-    slot.send(
-        Job(kind="ask", question=ticket.question, terms=ticket.terms, digest=ticket.digest, attempt=ticket.attempt)
-    )
-    ticket.release = datetime.now(UTC) + timedelta(seconds=ticket.step)
+    slot.send(ticket.job("ask"))
+    ticket.release = datetime.now(UTC) + timedelta(seconds=ticket.plan.step)
     message = slot.receive()
-    while message[0] != "done":
+    while message.reached != "done":
         slot.go()
         message = slot.receive()
-    found: Mapping[str, Any] = message[1]
-    return found
+    return message.done
 
 
 if __name__ == "__main__":

@@ -94,11 +94,13 @@ def approve(
     """
     from discreet.gateway import declarations_digest
     from discreet.ledger import Approver
-    from discreet.service import terms_of
+    from discreet.service import request_of
 
     with opened(config) as tables:
         found = tables.requests.find(name)
-        plan = "" if found is None else tables.plan(found.question, **terms_of(found.subject, found.terms)).digest
+        plan = ""
+        if found is not None:
+            plan = tables.plan_request(found.question, request_of(found.subject, found.terms)).digest
         approved = tables.requests.approve(
             name,
             Approver(subject=by),

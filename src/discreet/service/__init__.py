@@ -7,10 +7,18 @@ An analyst who comes in here holds nothing but a token: neither the tables, nor 
 """
 
 from discreet.service.admission_runs import report_to_json
-from discreet.service.api import Ask, Planned, PlannedColumn
+from discreet.service.api import (
+    Ask,
+    EncodedAnswer,
+    Planned,
+    PlannedColumn,
+    PlannedError,
+    PublicError,
+    Reply,
+    request_of,
+)
 from discreet.service.auditing import entry_to_json
 from discreet.service.event_log import Event, EventLog
-from discreet.service.jobs import EncodedAnswer
 from discreet.service.metrics import METRICS, Metrics
 from discreet.service.openid import OpenID
 from discreet.service.release_times import ReleaseTimes
@@ -19,7 +27,7 @@ from discreet.service.service import Service
 from discreet.service.sessions import Session, Sessions, fresh_name
 from discreet.service.settings import AskingLimits, PlanningLimits, Settings
 from discreet.service.sign_in import RETURN
-from discreet.service.tickets import Ticket, is_elsewhere, terms_of
+from discreet.service.tickets import Ticket
 from discreet.service.tokens import ALL, Caller, Issued, check_ceiling, digest_of, share_of
 from discreet.service.witness import Witness
 
@@ -40,8 +48,11 @@ __all__ = [
     "OpenID",
     "Planned",
     "PlannedColumn",
+    "PlannedError",
     "PlanningLimits",
+    "PublicError",
     "ReleaseTimes",
+    "Reply",
     "Role",
     "Service",
     "Session",
@@ -54,9 +65,8 @@ __all__ = [
     "digest_of",
     "entry_to_json",
     "fresh_name",
-    "is_elsewhere",
     "report_to_json",
+    "request_of",
     "role_of",
     "share_of",
-    "terms_of",
 ]

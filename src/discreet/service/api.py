@@ -1,12 +1,16 @@
-"""The service's face for protocols: what is asked and what is planned, as data that each of them writes in its way."""
+"""The service's face for protocols: what is asked, planned and replied, as data that each of them writes in its way."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, NamedTuple
+from dataclasses import KW_ONLY, dataclass, replace
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, Self
 
-from discreet.results import Cost
+from discreet.errors import AskedAlready, Category, DiscreetError, InvalidArgument, LedgerCorrupt, from_dict
+from discreet.query.planner import Request
+from discreet.results import Answer, Cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,28 @@ class PlannedColumn(NamedTuple):
     kind: str
 
 
+class PlannedError(NamedTuple):
+    """How far off a column of an answer would be.
+
+    Args:
+        column: of the answer.
+        error: half width of the interval; None where it depends on the noisy answer itself.
+        rows: in a group of how many rows that is; None if it doesn't depend on the group.
+        ranks: of a quantile, by how many rows its rank may be off.
+        share: which part of the cost is for it.
+        informative: whether the answer would say more than what is declared.
+        words: the same in words.
+    """
+
+    column: str
+    error: float | None
+    rows: int | None
+    ranks: float | None
+    share: float
+    informative: bool
+    words: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """A plan as an analyst may see it: it follows from the question, what is declared and what is stored.
@@ -52,7 +78,8 @@ class Planned:
     Args:
         digest: of the plan.
         cost: in each way of counting.
-        expected: how accurate each column would be, as JSON-ready data; of a workload, for each question.
+        together: whether it is of a list of questions, and so its answer a list.
+        expected: how far off each column would be, for each question.
         columns: of the answer to each question, with their kinds; known before it is there.
         words: the plan, to read.
         warnings: likewise.
@@ -71,7 +98,8 @@ class Planned:
 
     digest: str
     cost: Cost
-    expected: Sequence[Any]
+    together: bool
+    expected: Sequence[Sequence[PlannedError]]
     columns: Sequence[Sequence[PlannedColumn]]
     words: str
     warnings: Sequence[str]
@@ -89,10 +117,11 @@ class Planned:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready data, as the HTTP API replies it."""
+        expected = [[each._asdict() for each in columns] for columns in self.expected]
         return {
             "digest": self.digest,
             "cost": self.cost.to_json(),
-            "expected": self.expected,
+            "expected": expected if self.together else expected[0],
             "words": self.words,
             "warnings": list(self.warnings),
             "noise": self.noise,
@@ -106,3 +135,139 @@ class Planned:
             "ledger_bytes": self.ledger_bytes,
             **self.affordable,
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedAnswer:
+    """An answer, or those to a workload, as JSON that a worker wrote.
+
+    The service passes it on as it is. A million values as lists would take five times the memory, and the service would
+    stand while they are written, read, counted or looked through for garbage, and reply to others too late.
+
+    Args:
+        content: UTF-8; an object.
+        values: how many the answers have, about.
+        entry: the number of its debit in the ledger; 0 where there is none, or one for each part.
+    """
+
+    content: bytes
+    values: int
+    entry: int = 0
+
+    @classmethod
+    def of(cls, answers: Answer | list[Answer]) -> Self:
+        """An answer, or those to a workload."""
+        if isinstance(answers, list):
+            every, entry, data = answers, 0, {"answers": [each.to_json() for each in answers]}
+        else:
+            every, entry, data = [answers], answers.entry, answers.to_json()
+        content = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        return cls(content=content, values=sum(len(each) * len(each.columns) for each in every), entry=entry)
+
+    def read(self) -> dict[str, Any]:
+        """As JSON-ready data."""
+        found: dict[str, Any] = json.loads(self.content)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicError:
+    """An error as a caller is told of it; what isn't the caller's affair has been left out.
+
+    Guarantee: of what is unavailable (sources, snapshots, the ledger) nothing is said but that, so no path leaves.
+
+    Args:
+        code: the stable name of its kind.
+        category: what it means; protocols have tables of how they say that.
+        message: what is wrong.
+        hint: what to do about it; may be empty.
+        place: a one-based line and column of the question.
+        retry_after: for how many seconds to wait at least; None where that says nothing.
+    """
+
+    code: str
+    category: Category
+    message: str
+    hint: str = ""
+    place: tuple[int, int] | None = None
+    retry_after: int | None = None
+
+    @classmethod
+    def of(cls, error: DiscreetError) -> Self:
+        """What is told of an error."""
+        if error.category is Category.UNAVAILABLE:
+            message, hint = _WITHHELD.get(error.code, _UNAVAILABLE)
+            return cls(code=error.code, category=error.category, message=message, hint=hint)
+        return cls(
+            code=error.code,
+            category=error.category,
+            message=error.message,
+            hint=str(error.hint),
+            place=error.place,
+            retry_after=error.retry_after,
+        )
+
+    def as_error(self) -> DiscreetError:
+        """The same to be raised, of its own kind."""
+        said = {"code": self.code, "message": self.message, "hint": self.hint, "place": self.place}
+        error = from_dict(said)
+        error.retry_after = self.retry_after
+        return error
+
+
+_UNAVAILABLE = "the service can't answer now; nothing was charged", "try again later"
+
+_WITHHELD: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        LedgerCorrupt.code: (
+            "the ledger is damaged, so nothing is asked until it is restored; nothing was charged",
+            "custodians and auditors see in the history what is damaged",
+        )
+    }
+)
+"""Message and hint of errors that are unavailable, by their code, where more is said than that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What became of a question: its answer, or why there is none; exactly one of them is None.
+
+    Args:
+        answer: to the question, or those to a workload.
+        error: as its caller is told.
+    """
+
+    answer: EncodedAnswer | None = None
+    error: PublicError | None = None
+
+    def __post_init__(self) -> None:
+        if (self.answer is None) is (self.error is None):
+            raise InvalidArgument("a reply has an answer, or an error")
+
+    @classmethod
+    def of(cls, error: DiscreetError) -> Self:
+        """That there is no answer, and as much of why as may be told."""
+        return cls(error=PublicError.of(error))
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether another server asks the question under its key, so that there may be another reply yet."""
+        return self.error is not None and self.error.code == AskedAlready.code
+
+    @property
+    def kind(self) -> Literal["answered", "refused", "failed"]:
+        """As replies are counted."""
+        if self.error is None:
+            return "answered"
+        return "failed" if self.error.category is Category.FAILED else "refused"
+
+
+def request_of(subject: str, terms: Mapping[str, Any]) -> Request:
+    """The terms of a question as they were sent, read exactly, in the name of who asks.
+
+    Raises:
+        InvalidArgument: another analyst is named; or a term is out of range or unknown.
+    """
+    if terms.get("analyst", subject) != subject:
+        raise InvalidArgument("a question is asked in the name of the token's holder", hint="leave the analyst out")
+    return replace(Request.read(terms, as_sent=True), analyst=subject)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from time import monotonic, sleep
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
-from discreet.errors import (
-    EngineUnavailable,
-    QuestionFailed,
-)
-from discreet.service.jobs import Job
+from discreet.errors import EngineUnavailable, QuestionFailed
 from discreet.service.release_times import longest
 from discreet.service.tickets import Ticket
 from discreet.service.workers import Message, Worker
 
+if TYPE_CHECKING:
+    from discreet.service.api import Reply
 
-def begun(slot: Worker, ticket: Ticket, patience: float) -> Mapping[str, Any] | None:
+
+def begun(slot: Worker, ticket: Ticket, patience: float) -> Reply | None:
     """Have a question planned, and let it go: from then on its time runs. What became of it, if it is over by then.
 
     Planning takes no row, so how long it takes tells nothing, and isn't taken from the question's own time.
@@ -31,21 +30,19 @@ def begun(slot: Worker, ticket: Ticket, patience: float) -> Mapping[str, Any] | 
         EngineUnavailable: it wasn't planned by then, or its process is gone; nothing was paid for.
     """
     slot.wait_until_ready()
-    slot.send(
-        Job(kind="ask", question=ticket.question, terms=ticket.terms, digest=ticket.digest, attempt=ticket.attempt)
-    )
+    slot.send(ticket.job("ask"))
     message = _received(slot, monotonic() + patience)
     if message is None:
         slot.restart()
         raise EngineUnavailable("this question couldn't be planned once more when it was its turn", hint="ask again")
-    if message[0] == "done":
+    if message.reached == "done":
         ticket.release = datetime.now(UTC)
-        return message[1]
+        return _reply(message)
     slot.begin()
     return None
 
 
-def carried_out(slot: Worker, ticket: Ticket, storing: float, give_up: Callable[[], object]) -> Mapping[str, Any]:
+def carried_out(slot: Worker, ticket: Ticket, storing: float, give_up: Callable[[], object]) -> Reply:
     """Carry out a question that has begun, and return its answer at its time, or then that there is none.
 
     Args:
@@ -58,13 +55,13 @@ def carried_out(slot: Worker, ticket: Ticket, storing: float, give_up: Callable[
         QuestionFailed: it wasn't measured in time, or its process is gone; said at the time of its answer.
     """
     due, message = monotonic(), None
-    for number in range(ticket.steps):
+    for number in range(ticket.plan.steps):
         if number:  # the step before may have been the last, as what it takes besides was stored: it leaves at its time
             message = _received(slot, due)
-            if message is not None and message[0] == "done":
+            if message is not None and message.reached == "done":
                 break
         due, message = _measured(slot, ticket, due, storing, message)
-        if message is not None and message[0] == "done":
+        if message is not None and message.reached == "done":
             due = monotonic()  # stored meanwhile, or refused before it was paid for, or late: all are public
             ticket.release = datetime.now(UTC)
             break
@@ -72,7 +69,7 @@ def carried_out(slot: Worker, ticket: Ticket, storing: float, give_up: Callable[
         if message is None:
             break
         slot.go()
-    if message is not None and message[0] != "done":
+    if message is not None and message.reached != "done":
         message = _received(slot, None)
     if message is None:
         slot.kill()  # so that it can't pay for more
@@ -81,7 +78,11 @@ def carried_out(slot: Worker, ticket: Ticket, storing: float, give_up: Callable[
     _wait_awake(ticket, due)
     if message is None:
         raise QuestionFailed
-    return message[1]
+    return _reply(message)
+
+
+def _reply(message: Message) -> Reply:
+    return cast("Reply", message.done)  # as every job is that asks
 
 
 def recovered(slot: Worker, step: float, wait: Callable[[float], bool]) -> None:
@@ -120,8 +121,8 @@ def _measured(
 ) -> tuple[float, Message | None]:
     """The first of a step's times that it is ready for, the last if it is for none; and what was heard of it."""
     due = begun
-    for rung in range(ticket.rungs):
-        due = begun + longest(ticket.step, 1, rung + 1)
+    for rung in range(ticket.plan.rungs):
+        due = begun + longest(ticket.plan.step, 1, rung + 1)
         ticket.release = datetime.now(UTC) + timedelta(seconds=due - monotonic())
         message = message or _received(slot, due - storing)
         if message is not None:

@@ -5,10 +5,10 @@ Each server knows the keys of the questions that it took; the ledger knows those
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from discreet.errors import (
     AskedAlready,
@@ -21,7 +21,7 @@ from discreet.errors import (
 )
 from discreet.idempotency_key import check_key
 from discreet.ledger import key_digest
-from discreet.service.jobs import Job
+from discreet.service.api import Reply
 from discreet.service.tickets import Ticket
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Keys:
             return ticket
         with self._lock:
             first = self._tickets.setdefault(key, ticket)
-        if first.digest != ticket.digest:
+        if first.plan.digest != ticket.plan.digest:
             raise KeyReused
         return first
 
@@ -72,16 +72,16 @@ class Keys:
             if self._tickets.get(ticket.attempt.key) is ticket:
                 del self._tickets[ticket.attempt.key]
 
-    def settle(self, ticket: Ticket, outcome: Mapping[str, Any], tried: Callable[[str], object]) -> None:
+    def settle(self, ticket: Ticket, reply: Reply, tried: Callable[[str], object]) -> None:
         """Forget the key of a ticket that was refused, so that it may be asked again; unless a part of it was paid for.
 
         Args:
             ticket: that is done.
-            outcome: of it.
+            reply: to it.
             tried: what the ledger knows of a key.
         """
         key = ticket.attempt.key
-        if not key or "error" not in outcome or outcome["error"]["code"] in _SETTLED:
+        if not key or reply.error is None or reply.error.code in _SETTLED:
             return
         with suppress(LedgerError):  # then a retry finds out
             if tried(key) is not None:
@@ -100,26 +100,14 @@ class Keys:
         except BaseException as error:
             self.release(ticket)
             said = error if isinstance(error, DiscreetError) else EngineUnavailable("this can't be asked now")
-            ticket.finish({"error": said.to_dict()})
+            ticket.finish(Reply.of(said))
             raise
 
 
-def again(planner: Planner, ticket: Ticket, tried: Tried) -> Mapping[str, Any]:
-    """The outcome of a question that was paid for before under the same key; it is never carried out again."""
-    if not tried.failed:
-        found = planner.do(
-            Job(
-                kind="retry",
-                question=ticket.question,
-                terms=ticket.terms,
-                digest=ticket.digest,
-                attempt=ticket.attempt,
-                values=ticket.values_to_read,
-            )
-        )
-        if "answer" in found:
-            return {"answer": found["answer"]}
-    return {"error": _unanswered(tried).to_dict()}
+def again(planner: Planner, ticket: Ticket, tried: Tried) -> Reply:
+    """What became of a question that was paid for before under the same key; it is never carried out again."""
+    found = None if tried.failed else planner.look_up(ticket.job("retry"))
+    return Reply.of(_unanswered(tried)) if found is None else found
 
 
 def _unanswered(tried: Tried) -> DiscreetError:

@@ -2,58 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, assert_never
 
 from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, PlanChanged, QuestionFailed, Unsupported
 from discreet.service.allowances import check_values, in_bytes
-from discreet.service.api import Planned, PlannedColumn
+from discreet.service.api import EncodedAnswer, Planned, PlannedColumn, PlannedError, Reply, request_of
 from discreet.service.release_times import ReleaseTimes, check_memory, longest
 
 if TYPE_CHECKING:
     from discreet.gateway import Protected, Size
     from discreet.ledger import Attempt
-    from discreet.query.planner import Plan
+    from discreet.query.planner import Plan, Request
     from discreet.results import Answer
 
 
 _MOST_TOGETHER = 100
 """How many questions a workload may have: each of its answers repeats the certificate, with the texts of all."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EncodedAnswer:
-    """An answer, or those to a workload, as JSON that a worker wrote.
-
-    The service passes it on as it is. A million values as lists would take five times the memory, and the service would
-    stand while they are written, read, counted or looked through for garbage, and reply to others too late.
-
-    Args:
-        content: UTF-8; an object.
-        values: how many the answers have, about.
-        entry: the number of its debit in the ledger; 0 where there is none, or one for each part.
-    """
-
-    content: bytes
-    values: int
-    entry: int = 0
-
-    @classmethod
-    def of(cls, answers: Answer | list[Answer]) -> Self:
-        """An answer, or those to a workload."""
-        if isinstance(answers, list):
-            every, entry, data = answers, 0, {"answers": [each.to_json() for each in answers]}
-        else:
-            every, entry, data = [answers], answers.entry, answers.to_json()
-        content = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-        return cls(content=content, values=sum(len(each) * len(each.columns) for each in every), entry=entry)
-
-    def read(self) -> dict[str, Any]:
-        """As JSON-ready data."""
-        found: dict[str, Any] = json.loads(self.content)
-        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +29,8 @@ class Job:
     Args:
         kind: plan it; answer it from what is stored; ask it; or say what it was answered with under its key.
         question: SQL; a list of them is a workload.
-        terms: what is offered for it; its analyst is the caller, whatever the question says.
+        terms: what is offered for it, as it was sent.
+        subject: in whose name it is asked, whatever the terms say.
         digest: of the plan that was made for it, if it is to be asked.
         attempt: in which it is asked.
         values: how many numbers are read, of what is stored: that takes its time, and was paid for.
@@ -74,12 +41,16 @@ class Job:
     kind: Literal["plan", "stored", "ask", "retry"]
     question: str | list[str]
     terms: Mapping[str, Any]
+    subject: str
     digest: str = ""
     attempt: Attempt | None = None
     values: int = 0
     most_values: int | None = None
     version: int | None = None
 
+
+Done: TypeAlias = Planned | Reply | None
+"""What becomes of a job: a plan; an answer, or an error; or None, where nothing is stored."""
 
 SECONDS_TO_READ, PATIENCE_TO_READ = 0.0004, 0.002
 """Of processor time, and in all, for each number of a stored answer: five times what it takes to read, sign and write
@@ -91,8 +62,10 @@ BYTES_TO_READ = 8192
 
 def do(
     tables: Protected, job: Job, times: ReleaseTimes, memory: int, planned: Callable[[], None] = lambda: None
-) -> Mapping[str, Any]:
+) -> Done:
     """Do a job, and return its outcome; of an error that isn't ours, only that there was one.
+
+    What was sent is read here and nowhere else: the service, which others wait for too, only passes it on.
 
     Args:
         tables: that are asked about.
@@ -102,21 +75,24 @@ def do(
         planned: is called before a question is asked, once its plan is made.
     """
     try:
+        request = request_of(job.subject, job.terms)
         match job.kind:
             case "plan":
-                return {"plan": _planned(tables, job, times, memory)}
+                return _planned(tables, job, request, times, memory)
             case "stored":
-                return _stored(tables, job)
+                return _stored(tables, job, request)
             case "retry":
-                return _retried(tables, job)
+                return _retried(tables, job, request)
             case "ask":
-                _check_plan(tables, job)
+                _check_plan(tables, job, request)
                 planned()
-                return _asked(tables, job)
+                return _asked(tables, job, request)
+            case kind:
+                assert_never(kind)
     except DiscreetError as error:
-        return {"error": error.to_dict()}
+        return Reply.of(error)
     except Exception as error:  # noqa: BLE001 — it may be anything
-        return {"error": _unplanned(error).to_dict()}
+        return Reply.of(_unplanned(error))
 
 
 def _unplanned(error: Exception) -> DiscreetError:
@@ -126,35 +102,35 @@ def _unplanned(error: Exception) -> DiscreetError:
     return EngineUnavailable("this question can't be planned here", hint="ask otherwise")
 
 
-def _planned(tables: Protected, job: Job, times: ReleaseTimes, memory: int) -> Planned:
+def _planned(tables: Protected, job: Job, request: Request, times: ReleaseTimes, memory: int) -> Planned:
     """A plan as an analyst may see it, if its answer isn't too large, or was given before.
 
     Raises:
         TooManyValues: it is, and wasn't.
     """
-    plan = tables.plan(job.question, **job.terms)
+    plan = tables.plan_request(job.question, request)
     found = described(plan, times, memory)
     if job.most_values is not None and not tables.was_answered(plan):
         check_values(found.values, job.most_values)
     return found
 
 
-def _stored(tables: Protected, job: Job) -> Mapping[str, Any]:
+def _stored(tables: Protected, job: Job, request: Request) -> Reply | None:
     """The answer that is stored, or follows from what is; nothing if there is none for the version in force.
 
     Raises:
         InvalidArgument: there is none for the version that was named.
     """
     if job.version is not None:
-        return {"answer": EncodedAnswer.of(tables.ask(job.question, version=job.version, **job.terms))}
+        return _reply(tables.ask_request(job.question, request, version=job.version))
     version = tables.admissions.current().version
     try:
-        return {"answer": EncodedAnswer.of(tables.ask(job.question, version=version, **job.terms))}
+        return _reply(tables.ask_request(job.question, request, version=version))
     except InvalidArgument:  # it was planned before, so this says that nothing is stored
-        return {}
+        return None
 
 
-def _check_plan(tables: Protected, job: Job) -> None:
+def _check_plan(tables: Protected, job: Job, request: Request) -> None:
     """Plan a question before its time runs, as it was planned before: that plan is carried out, or nothing.
 
     Another one, with other noise, might cost more than its caller may spend on one question. Asking plans once more,
@@ -163,26 +139,30 @@ def _check_plan(tables: Protected, job: Job) -> None:
     Raises:
         PlanChanged: it isn't: the configuration was changed, and this process read it later.
     """
-    if tables.plan(job.question, **job.terms).digest != job.digest:
+    if tables.plan_request(job.question, request).digest != job.digest:
         raise PlanChanged("this question has another plan than the one that was named", hint="plan it again")
 
 
-def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:
+def _asked(tables: Protected, job: Job, request: Request) -> Reply:
     """Ask a question, which may read rows now; of an error that isn't ours, only that it failed is said."""
     under = tables if job.attempt is None else tables.during(job.attempt)
     try:
-        return {"answer": EncodedAnswer.of(under.ask(job.question, digest=job.digest, **job.terms))}
+        return _reply(under.ask_request(job.question, request, digest=job.digest))
     except DiscreetError:
         raise
     except Exception:  # noqa: BLE001 — it may be anything, and depend on a person
         raise QuestionFailed from None
 
 
-def _retried(tables: Protected, job: Job) -> Mapping[str, Any]:
+def _retried(tables: Protected, job: Job, request: Request) -> Reply | None:
     """The answer that a question got under its key; nothing if there is none, or not yet."""
     tried = None if job.attempt is None else tables.tried(job.attempt.key)
-    found = None if tried is None else tables.retried(tables.plan(job.question, **job.terms), tried)
-    return {} if found is None else {"answer": EncodedAnswer.of(found)}
+    found = None if tried is None else tables.retried(tables.plan_request(job.question, request), tried)
+    return None if found is None else _reply(found)
+
+
+def _reply(answers: Answer | list[Answer]) -> Reply:
+    return Reply(answer=EncodedAnswer.of(answers))
 
 
 def described(plan: Plan, times: ReleaseTimes, memory: int) -> Planned:
@@ -206,12 +186,12 @@ def described(plan: Plan, times: ReleaseTimes, memory: int) -> Planned:
             f"{len(plan.plans)} questions are asked together, and {_MOST_TOGETHER} may be",
             hint="ask for less at a time",
         )
-    expected = [_expected(each) for each in plan.plans]
     size, seconds = Size.of(plan), longest(step, steps, times.rungs)
     return Planned(
         digest=plan.digest,
         cost=cost_of(plan.bundles),
-        expected=expected if plan.together else expected[0],
+        together=plan.together,
+        expected=[_expected(each) for each in plan.plans],
         columns=[[PlannedColumn(*each) for each in columns_of(one.question)] for one in plan.plans],
         words=f"{plan.explain(step)}\n{_resources(seconds, size)}",
         warnings=plan.warnings,
@@ -235,14 +215,16 @@ def _resources(seconds: float, size: Size) -> str:
     return f"takes     {seconds:,.6g} s of a slot, {in_bytes(size.stored)} of the ledger; {values}"
 
 
-def _expected(plan: Plan) -> list[dict[str, Any]]:
-    """The expected accuracy of each column."""
-    names = ("column", "error", "rows", "ranks", "share")
+def _expected(plan: Plan) -> list[PlannedError]:
     return [
-        {
-            **{name: getattr(each, name) for name in names},
-            "informative": each.is_informative,
-            "words": str(each),
-        }
+        PlannedError(
+            column=each.column,
+            error=each.error,
+            rows=each.rows,
+            ranks=each.ranks,
+            share=each.share,
+            informative=each.is_informative,
+            words=str(each),
+        )
         for each in plan.expected
     ]

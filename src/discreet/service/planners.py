@@ -7,12 +7,12 @@ whoever can keep that busy keeps others from asking. So each caller has a share 
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import ceil
 from threading import Condition
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from discreet.errors import (
     DiscreetError,
@@ -21,13 +21,13 @@ from discreet.errors import (
     TooManyWaiting,
     TooMuchPlanning,
     Unsupported,
-    from_dict,
 )
+from discreet.service.api import Planned, Reply
 from discreet.service.jobs import PATIENCE_TO_READ, SECONDS_TO_READ
 
 if TYPE_CHECKING:
     from discreet.ledger import Servers
-    from discreet.service.jobs import Job
+    from discreet.service.jobs import Done, Job
     from discreet.service.settings import PlanningLimits
     from discreet.service.workers import Worker
 
@@ -177,20 +177,27 @@ class Planner:
         """Seconds of processor time so far."""
         self._limits = limits
 
-    def do(self, job: Job) -> Mapping[str, Any]:
-        """A job that touches no private row, within its limits.
+    def plan(self, job: Job) -> Planned:
+        """The plan that a job makes, within its limits.
 
         Raises:
             Unsupported: it takes too long, or too much memory.
             EngineUnavailable: the process ended.
             DiscreetError: whatever the job raises.
         """
-        found = self._done(job)
-        if "error" in found:
-            raise from_dict(found["error"])
-        return found
+        return cast("Planned", self._succeeded(job))
 
-    def _done(self, job: Job) -> Mapping[str, Any]:
+    def look_up(self, job: Job) -> Reply | None:
+        """The answer that a job finds, touching no private row; None if there is none. It raises as `plan` does."""
+        return cast("Reply | None", self._succeeded(job))
+
+    def _succeeded(self, job: Job) -> Done:
+        done = self._done(job)
+        if isinstance(done, Reply) and done.error is not None:
+            raise done.error.as_error()
+        return done
+
+    def _done(self, job: Job) -> Done:
         """The outcome of a job, whatever it is. A process that doesn't finish it is replaced."""
         try:
             self.worker.send(job)
@@ -199,8 +206,8 @@ class Planner:
             error = self._ended()
         else:
             if message is not None:
-                self.took += message[1].get("processor", 0.0)
-                return message[1]
+                self.took += message.took
+                return message.done
             error = _too_long()
         self.took += self._limits.seconds + job.values * SECONDS_TO_READ  # nobody knows how much it took
         self.worker.restart()

@@ -12,7 +12,7 @@ from math import ceil
 from pathlib import Path
 from threading import Event, Lock, Thread
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from discreet.entropy import fresh_bytes
 from discreet.errors import (
@@ -28,7 +28,7 @@ from discreet.errors import (
 from discreet.gateway import declarations_digest
 from discreet.ledger import Attempt
 from discreet.service.allowances import Allowances
-from discreet.service.api import Ask, Planned
+from discreet.service.api import Ask, Planned, Reply
 from discreet.service.carrying_out import begun, carried_out, recovered
 from discreet.service.fair_queue import FairQueue
 from discreet.service.idempotency import Keys, again, checked_key
@@ -37,7 +37,7 @@ from discreet.service.metrics import Metrics
 from discreet.service.planners import Planner, Planners
 from discreet.service.settings import Settings
 from discreet.service.shares import shares
-from discreet.service.tickets import Remembered, Ticket, is_elsewhere, kind_of, stopping, terms_of
+from discreet.service.tickets import Remembered, Ticket, stopping
 from discreet.service.tokens import Caller, check_ceiling, check_holds
 from discreet.service.workers import Worker
 
@@ -109,7 +109,7 @@ class Questions:
 
         It takes no longer than their release times and half a minute more.
         """
-        refusal = {"error": stopping().to_dict()}
+        refusal = Reply.of(stopping())
         with self._lock:  # whoever had it asked before the service was told to stop, and whoever comes is refused
             left = max((each.attempt.seconds for each in self._tickets.values() if not each.is_done), default=0)
         end = monotonic() + left + _STORING
@@ -137,7 +137,7 @@ class Questions:
     def plan(self, caller: Caller, subject: str, question: str | list[str], terms: Mapping[str, Any]) -> Planned:
         """Plan a subject's question for a caller, in a process that can be killed."""
         with self._planners.turn(caller.subject) as planner:
-            return self._planned(planner, question, terms_of(subject, terms))
+            return self._planned(planner, subject, question, terms)
 
     def ask(self, caller: Caller, asked: Ask) -> Ticket:
         """Ask a question. What is stored, or follows from what is, is there at once, and costs nothing.
@@ -161,9 +161,9 @@ class Questions:
             raise stopping()
         if self.is_damaged:
             raise _damaged()
-        offered, known = terms_of(caller.subject, asked.terms), checked_key(caller.subject, asked.key)
+        known = checked_key(caller.subject, asked.key)
         with self._planners.turn(caller.subject) as planner:  # one process, which plans once
-            plan = self._planned(planner, asked.question, offered)
+            plan = self._planned(planner, caller.subject, asked.question, asked.terms)
             if asked.digest not in {None, plan.digest}:
                 raise PlanChanged("this question has another plan than the one that was named", hint="plan it again")
             attempt = Attempt(
@@ -176,9 +176,15 @@ class Questions:
                 token=caller.digest,
                 until=caller.expires,
             )
-            ticket = Ticket.of(fresh_bytes(16).hex(), asked.question, offered, plan, attempt)
+            ticket = Ticket(
+                id=fresh_bytes(16).hex(),
+                subject=caller.subject,
+                asked=asked,
+                plan=plan,
+                attempt=attempt,
+            )
             if asked.version is not None:
-                self._take_earlier(caller, planner, ticket, plan, asked.version)
+                self._take_earlier(caller, planner, ticket)
                 return ticket
             first = self._keys.claim(ticket)
             if first is not ticket:
@@ -186,39 +192,33 @@ class Questions:
                 self._look_again(planner, first)
                 return first
             with self._keys.taking(ticket):
-                self._take(caller, planner, ticket, plan)
+                self._take(caller, planner, ticket)
         return ticket
 
-    def _take(self, caller: Caller, planner: Planner, ticket: Ticket, plan: Planned) -> None:
-        """Take a question: what is there already is its outcome, and anything else waits for a slot."""
+    def _take(self, caller: Caller, planner: Planner, ticket: Ticket) -> None:
+        """Take a question: what is there already is its reply, and anything else waits for a slot."""
         tried = self._tables.tried(ticket.attempt.key) if ticket.attempt.key else None
         if tried is not None:
-            if tried.plan != ticket.digest:
+            if tried.plan != ticket.plan.digest:
                 raise KeyReused
             ticket.attempt = replace(ticket.attempt, id=tried.id)
-        self._check_cost(caller, ticket.attempt, plan)  # before all that is stored
-        job = Job(kind="stored", question=ticket.question, terms=ticket.terms, values=ticket.values_to_read)
-        found = planner.do(job) if tried is None else again(planner, ticket, tried)
-        if not {"answer", "error"} & found.keys():
+        self._check_cost(caller, ticket.attempt, ticket.plan)  # before all that is stored
+        reply = planner.look_up(ticket.job("stored")) if tried is None else again(planner, ticket, tried)
+        if reply is None:
             self._tables.check_failures()  # rather than once it is its turn
         else:
-            ticket.finish(found)
-            self._metrics.count("discreet_questions", outcome="stored" if "answer" in found else kind_of(found))
+            self._take_stored(ticket, reply)
         self._keep(ticket)
 
-    def _take_earlier(self, caller: Caller, planner: Planner, ticket: Ticket, plan: Planned, version: int) -> None:
+    def _take_earlier(self, caller: Caller, planner: Planner, ticket: Ticket) -> None:
         """Answer a question from what is stored of a version of the tables, for who may ask it."""
-        check_ceiling(caller, plan.cost)  # before it is looked up
-        job = Job(
-            kind="stored",
-            question=ticket.question,
-            terms=ticket.terms,
-            values=ticket.values_to_read,
-            version=version,
-        )
-        ticket.finish(planner.do(job))
-        self._metrics.count("discreet_questions", outcome="stored")
+        check_ceiling(caller, ticket.plan.cost)  # before it is looked up
+        self._take_stored(ticket, cast("Reply", planner.look_up(ticket.job("stored"))))  # of a version, or it raises
         self._keep(ticket)
+
+    def _take_stored(self, ticket: Ticket, reply: Reply) -> None:
+        ticket.finish(reply)
+        self._metrics.count("discreet_questions", outcome="stored" if reply.error is None else reply.kind)
 
     def _check_cost(self, caller: Caller, attempt: Attempt, plan: Planned) -> None:
         """Refuse what the caller may not spend on one question, by themselves or by the approval that they name."""
@@ -229,16 +229,16 @@ class Questions:
 
     def _look_again(self, planner: Planner, ticket: Ticket) -> None:
         """See what became of a question that another server carries out."""
-        tried = self._tables.tried(ticket.attempt.key) if is_elsewhere(ticket) else None
+        tried = self._tables.tried(ticket.attempt.key) if ticket.is_elsewhere else None
         if tried is not None:
-            ticket.outcome = again(planner, ticket, tried)
+            ticket.reply = again(planner, ticket, tried)
 
     def ticket(self, caller: Caller, name: str) -> Ticket | None:
         """A question of the caller's own; None if there is none of that name."""
         found = self._tickets.get(name)
         if found is None or found.subject != caller.subject:
             return None
-        if is_elsewhere(found):
+        if found.is_elsewhere:
             with self._planners.turn(caller.subject) as planner:
                 self._look_again(planner, found)
         return found
@@ -255,7 +255,7 @@ class Questions:
             if not ticket.is_done:
                 if self.is_stopping:
                     raise stopping()
-                self.allowances.check_values(ticket.values)
+                self.allowances.check_values(ticket.plan.values)
                 ticket.place = self._servers.enter(ticket.subject, self._settings.waiting)
                 if ticket.place is None:
                     raise TooManyWaiting(
@@ -272,22 +272,22 @@ class Questions:
     def _take_allowance(self, ticket: Ticket) -> None:
         """Take what a question takes of a slot and of the ledger, or give its place back."""
         try:
-            self.allowances.take(ticket.subject, ticket.attempt.seconds, ticket.stored)
+            self.allowances.take(ticket.subject, ticket.attempt.seconds, ticket.plan.ledger_bytes)
         except DiscreetError:
             if ticket.place is not None:
                 self._servers.leave(ticket.place)
             raise
         self._metrics.count("discreet_slot_seconds", by=ticket.attempt.seconds)
-        self._metrics.count("discreet_ledger_bytes", by=ticket.stored)
+        self._metrics.count("discreet_ledger_bytes", by=ticket.plan.ledger_bytes)
 
-    def _planned(self, planner: Planner, question: str | list[str], terms: Mapping[str, Any]) -> Planned:
+    def _planned(self, planner: Planner, subject: str, question: str | list[str], terms: Mapping[str, Any]) -> Planned:
         """A plan, made by a process that can be killed."""
         size = len(question) if isinstance(question, str) else sum(map(len, question))
         if size > MOST_CHARACTERS:
             raise InvalidArgument(f"a question has at most {MOST_CHARACTERS:,} characters, not {size:,}")
+        most = self._settings.asking.values
         try:
-            job = Job(kind="plan", question=question, terms=terms, most_values=self._settings.asking.values)
-            plan: Planned = planner.do(job)["plan"]
+            plan = planner.plan(Job(kind="plan", question=question, terms=terms, subject=subject, most_values=most))
         except DiscreetError:
             self._metrics.count("discreet_plans", outcome="refused")
             raise
@@ -301,29 +301,29 @@ class Questions:
                 with self._servers.slot(number):
                     restarts, ticket = slot.restarts, self._carry_out_next(slot)
                     if ticket is not None and slot.restarts > restarts:
-                        recovered(slot, ticket.step, self._closing.wait)
+                        recovered(slot, ticket.plan.step, self._closing.wait)
             except LedgerError as error:  # nothing is known of the slot, so nothing is asked
                 if (ticket := self._waiting.take()) is not None:
-                    self._finish(ticket, {"error": error.to_dict()})
+                    self._finish(ticket, Reply.of(error))
 
     def _carry_out_next(self, slot: Worker) -> Ticket | None:
         """Carry out the next question, if there is still one; that one."""
         with self._lock:
             self._busy += 1  # before it is taken, so that a service that stops waits for it
-        ticket, outcome = self._waiting.take(), dict[str, Any]()
+        ticket, reply = self._waiting.take(), None
         try:
             if ticket is not None:
-                outcome = dict(self._carried_out(slot, ticket))
+                reply = self._carried_out(slot, ticket)
         except Exception:  # noqa: BLE001 — whatever it is, it may depend on a person, and the slot must go on
-            outcome = {"error": QuestionFailed().to_dict()}
+            reply = Reply.of(QuestionFailed())
         finally:
             with self._lock:
                 self._busy -= 1
-        if ticket is not None:
-            self._finish(ticket, outcome)
+        if ticket is not None and reply is not None:
+            self._finish(ticket, reply)
         return ticket
 
-    def _carried_out(self, slot: Worker, ticket: Ticket) -> Mapping[str, Any]:
+    def _carried_out(self, slot: Worker, ticket: Ticket) -> Reply:
         """Carry out a question that waited, if it may still be asked; nothing was paid for it until now."""
         try:
             if self.is_damaged:
@@ -331,7 +331,7 @@ class Questions:
             check_holds(self._tables.tokens, ticket.attempt)
             over = begun(slot, ticket, self._settings.planning.patience)
         except DiscreetError as error:
-            return {"error": error.to_dict()}
+            return Reply.of(error)
         if over is not None:
             return over
         return carried_out(slot, ticket, self._settings.times.storing, lambda: self._give_up(ticket))
@@ -341,14 +341,14 @@ class Questions:
         with suppress(LedgerError):  # then it counts as one without an outcome, which is no less
             self._tables.give_up(ticket.attempt.id)
 
-    def _finish(self, ticket: Ticket, outcome: Mapping[str, Any]) -> None:
-        """Give those who wait the outcome of a question, and then its place to another."""
-        self._metrics.count("discreet_questions", outcome=kind_of(outcome))
-        self._keys.settle(ticket, outcome, self._tables.tried)  # before whoever waits asks again
-        if ticket.values is None and "answer" in outcome:
+    def _finish(self, ticket: Ticket, reply: Reply) -> None:
+        """Give those who wait for a question the reply to it, and then its place to another."""
+        self._metrics.count("discreet_questions", outcome=reply.kind)
+        self._keys.settle(ticket, reply, self._tables.tried)  # before whoever waits asks again
+        if ticket.plan.values is None and reply.answer is not None:
             with suppress(LedgerError):
-                self.allowances.note_stored(ticket.subject, outcome["answer"].values * _SELECTED)
-        ticket.finish(outcome)
+                self.allowances.note_stored(ticket.subject, reply.answer.values * _SELECTED)
+        ticket.finish(reply)
         if ticket.place is not None:
             self._servers.leave(ticket.place)
 

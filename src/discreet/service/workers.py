@@ -17,19 +17,19 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import gettempdir
 from threading import Thread
 from time import monotonic, process_time
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from discreet.duckdb.spill import sweep
 from discreet.errors import QuestionFailed
 from discreet.machine import take_share
-from discreet.service.jobs import BYTES_TO_READ, SECONDS_TO_READ, Job, do
+from discreet.service.jobs import BYTES_TO_READ, SECONDS_TO_READ, Done, Job, do
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.shares import Share
 
@@ -77,7 +77,18 @@ def load_ahead() -> None:
         ensure_running()
 
 
-Message: TypeAlias = tuple[Literal["ready", "planned", "held", "done"], Mapping[str, Any]]
+class Message(NamedTuple):
+    """Something that a worker says.
+
+    Args:
+        reached: how far it has come.
+        done: what became of its job, once it is done.
+        took: seconds of the processor's time; 0 of a question that was asked, for that depends on rows.
+    """
+
+    reached: Literal["ready", "planned", "held", "done"]
+    done: Done = None
+    took: float = 0.0
 
 
 class Worker:
@@ -195,7 +206,7 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Shar
     from discreet.gateway import load
 
     def wait(reached: Literal["planned", "held"]) -> None:
-        connection.send((reached, {}))
+        connection.send(Message(reached))
         connection.recv()
 
     _settle(share)
@@ -205,15 +216,14 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Shar
         tables.hold(partial(wait, "held"))
         tables.warm_up(reading=share.planning is None)
         own = _memory()
-        connection.send(("ready", {}))
+        connection.send(Message("ready"))
         while True:
             job: Job = connection.recv()
             begun = process_time()
             with _limited(share, own, job.values):
                 done = do(tables, job, times, share.slot, partial(wait, "planned"))
-            if job.kind != "ask":  # what a question took depends on rows, and is nobody's affair
-                done = {**done, "processor": process_time() - begun}
-            connection.send(("done", done))
+            took = 0.0 if job.kind == "ask" else process_time() - begun
+            connection.send(Message("done", done, took))
 
 
 def _settle(share: Share) -> None:

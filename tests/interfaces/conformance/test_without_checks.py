@@ -19,7 +19,7 @@ from discreet.ledger import attempts, requests, transaction
 from discreet.ledger.row import Kind
 from discreet.mechanisms import parameters
 from discreet.results import tabular
-from discreet.service import allowances, idempotency, jobs, questions, release_times, roles, sessions, tickets, tokens
+from discreet.service import allowances, api, idempotency, jobs, questions, release_times, roles, sessions, tokens
 from discreet.service.allowances import Allowances
 from support.attacked import CANARY, QUICK, Edited, Exchange, attacked, listening
 from support.protocol_twins import real_app
@@ -182,7 +182,7 @@ GUARDS: dict[Callable[..., Any], list[str]] = {
     questions.Questions._planned: ["size"],
     idempotency.Keys.claim: ["idempotency keys"],
     check_key: ["idempotency keys"],
-    tickets.terms_of: ["assumed names"],
+    api.request_of: ["assumed names"],
     jobs._check_plan: ["plan swaps"],
     jobs.described: ["size"],
     allowances.check_values: ["size"],
@@ -215,8 +215,7 @@ UNSEEN = {
     "Questions.ask 2": "nobody who asks can damage a ledger",
     "Questions._take 0": "the server that took the key says so before; this is for after a restart",
     "check_key 0": "a key of another form is a key like others; it only takes room",
-    "terms_of 0": "the API takes no analyst beside a question",
-    "terms_of 1": "limits of no known shape can't be planned",
+    "request_of 0": "the API takes no analyst beside a question",
     "_check_plan 0": "it takes a configuration that changes between plan and answer",
     "check_memory 0": "how much memory a slot has isn't said to strangers",
     "_admitted 0": "where a budget holds no δ, what takes one is beyond it, which is refused after",

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from discreet.errors import QuestionFailed
-from discreet.service import fresh_name
+from discreet.service import Reply, fresh_name
 from support.identity_provider import provider_at_port
 from support.served import in_threads, ticket_of
 from support.visited import BY_KEY, COUNT, IMAGE, Visited, at_port, visited
@@ -217,8 +217,8 @@ def left_behind(running: Visited, **outcome: Any) -> str:
     running.service._questions._tickets[ticket.id] = ticket
     if "started" in outcome:
         ticket.release = outcome["started"] + timedelta(seconds=60)
-    if "error" in outcome:
-        ticket.finish(outcome)
+    if "failed" in outcome:
+        ticket.finish(Reply.of(QuestionFailed()))
     return f"/answers/{ticket.id}"
 
 
@@ -232,7 +232,7 @@ def test_every_state_of_a_question(chromium: Browser, address: str, running: Vis
         "/build?measure=sum": "Not yet a question",
         left_behind(running): "Others are before it",
         left_behind(running, started=datetime.now(UTC)): "however long the question runs",
-        left_behind(running, error=QuestionFailed().to_dict()): "No more is said of why",
+        left_behind(running, failed=True): "No more is said of why",
         "/answers/nobody": "no such question of yours",
     }
     with opened(chromium, address, running, "analyst") as watched:

@@ -24,7 +24,8 @@ from discreet.errors import AskedAlready
 from discreet.interfaces.http import make_app, replies
 from discreet.interfaces.http.replies import ARROW, CSV, JSON, chosen, reply, reply_of
 from discreet.results import Answer
-from support.served import COUNT, Served, bearer, served_in_threads, ticket_of
+from discreet.service import Reply
+from support.served import COUNT, Served, bearer, encoded, served_in_threads, ticket_of
 
 GROUPED = "SELECT k, COUNT(*) AS n, AVG(id) AS n_low FROM people GROUP BY k"
 OFFER = {"epsilon": "1/10", "bounds": {"id": [0, 1000]}}
@@ -142,7 +143,7 @@ def test_large_answers_are_written_outside_of_the_event_loop(
     assert one.answer is not None
     for media, values, in_thread in ((CSV, 2000, False), (CSV, 2001, True), (JSON, 2001, False)):
         ticket = ticket_of(COUNT, step=1.0)
-        ticket.finish({"answer": replace(one.answer, values=values)})
+        ticket.finish(Reply(answer=replace(one.answer, values=values)))
         written = asyncio.run(reply_of(ticket, media, ""))
         assert (written.status_code, written.media_type) == (200, media)
         assert (threads.pop() is not current_thread()) is in_thread
@@ -177,18 +178,14 @@ class _Overtaken(SimpleNamespace):
     """A ticket of which another thread stores the answer as soon as it was looked at once."""
 
     @property
-    def error(self) -> AskedAlready | None:
-        """That another server is asking; gone at the second look."""
+    def reply(self) -> Reply:
+        """That another server is asking; at the second look its answer."""
         self.looked += 1
-        return AskedAlready() if self.looked == 1 else None
-
-    @property
-    def answer(self) -> None:
-        """None, at the first look."""
+        return Reply.of(AskedAlready()) if self.looked == 1 else encoded({})
 
 
 def test_an_answer_that_comes_while_one_looks_is_no_defect() -> None:
-    """Each is read once: a second look would find neither error nor answer."""
+    """It is looked at once: a second look would find another reply, of which the first knew nothing."""
     waiting: Any = _Overtaken(id="a", release=None, looked=0)
     assert reply(waiting, JSON).status_code == 202
     assert waiting.looked == 1

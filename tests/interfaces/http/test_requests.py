@@ -12,7 +12,7 @@ from discreet.interfaces.http import make_app
 from discreet.interfaces.http.console.asking import OFFERS, offered_in
 from discreet.interfaces.http.requests import Offered
 from discreet.query.planner import FORMS
-from discreet.service import Ask
+from discreet.service import Ask, Reply
 from support.served import COUNT, Served, bearer, served_in_threads
 
 DEAR = {"question": COUNT, "epsilon": "2"}
@@ -77,7 +77,7 @@ def test_what_another_server_may_still_run_is_pending(running: Served, client: T
     service, ann = running.service, running.callers["analyst"]
     ticket = service.ask(ann, Ask(f"{COUNT} WHERE id < 7", {"epsilon": "1/10"}))
     assert ticket.wait(8)
-    ticket.outcome = {"error": AskedAlready().to_dict()}
+    ticket.reply = Reply.of(AskedAlready())
     reply = client.get(f"/v1/answers/{ticket.id}", headers=bearer(running, "analyst"))
     assert (reply.status_code, reply.json()["state"]) == (202, "pending")
     assert reply.headers["Location"].endswith(ticket.id)

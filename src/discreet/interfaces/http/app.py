@@ -22,7 +22,7 @@ from discreet.interfaces.http.middleware.safe_headers import SafeHeaders
 from discreet.interfaces.http.middleware.strict import Strict
 from discreet.interfaces.http.problems import SCHEMA, Problem, problem_of
 from discreet.interfaces.http.routes import ROUTERS
-from discreet.service import Event, Service
+from discreet.service import Event, PublicError, Service
 from discreet.version import __version__
 
 _THREADS = 400
@@ -96,7 +96,7 @@ def _add_errors(app: FastAPI) -> None:
     def ours(request: Request, error: DiscreetError) -> Response:
         if isinstance(error, LedgerError):
             request.app.state.service.metrics.count("discreet_ledger_errors")
-        return as_page(request, problem_of(error))
+        return as_page(request, problem_of(PublicError.of(error)))
 
     @app.exception_handler(RequestValidationError)
     def malformed(_: Request, error: RequestValidationError) -> Response:

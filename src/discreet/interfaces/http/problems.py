@@ -16,12 +16,11 @@ from discreet.errors import (
     Category,
     DiscreetError,
     KeyReused,
-    LedgerCorrupt,
     PlanChanged,
     ProviderBusy,
-    TooManyWaiting,
     Unauthenticated,
 )
+from discreet.service import PublicError
 
 STATUS_OF: Mapping[Category, int] = MappingProxyType(
     {
@@ -35,10 +34,17 @@ STATUS_OF: Mapping[Category, int] = MappingProxyType(
 )
 """The status of each category of errors."""
 
-_OF_THEIR_OWN: Mapping[type[DiscreetError], int] = MappingProxyType(
-    {Unauthenticated: 401, KeyReused: 409, PlanChanged: 409, AskedAlready: 409, AskedInPart: 409, ProviderBusy: 503}
+_OF_THEIR_OWN: Mapping[str, int] = MappingProxyType(
+    {
+        Unauthenticated.code: 401,
+        KeyReused.code: 409,
+        PlanChanged.code: 409,
+        AskedAlready.code: 409,
+        AskedInPart.code: 409,
+        ProviderBusy.code: 503,
+    }
 )
-"""Errors of which HTTP says more than their category."""
+"""Of errors of which HTTP says more than their category, by their code."""
 
 CODE = "discreet-code"
 """A header that tells the log the code of a problem. It is taken off before the reply leaves."""
@@ -128,21 +134,11 @@ class Problem:
         return {CODE: self.code, **pause}
 
 
-def status_of(error: DiscreetError) -> int:
+def status_of(error: DiscreetError | PublicError) -> int:
     """The status of an error: its own, or that of its category."""
-    return next((one for kind, one in _OF_THEIR_OWN.items() if isinstance(error, kind)), STATUS_OF[error.category])
+    return _OF_THEIR_OWN.get(error.code, STATUS_OF[error.category])
 
 
-def problem_of(error: DiscreetError) -> Problem:
-    """The problem that a caller is shown for an error.
-
-    What isn't the caller's affair (sources, snapshots, the ledger) is said without its message: paths stay here.
-    """
-    status = status_of(error)
-    if isinstance(error, LedgerCorrupt):
-        said = "the ledger is damaged, so nothing is asked until it is restored; nothing was charged"
-        return Problem(status, error.code, said, "custodians and auditors see in the history what is damaged")
-    if error.category is Category.UNAVAILABLE:
-        return Problem(status, error.code, "the service can't answer now; nothing was charged", "try again later")
-    pause = error.retry_after if isinstance(error, TooManyWaiting | ProviderBusy) else None
-    return Problem(status, error.code, error.message, error.hint, error.place, pause)
+def problem_of(error: PublicError) -> Problem:
+    """The problem that a caller is shown for an error."""
+    return Problem(status_of(error), error.code, error.message, error.hint, error.place, error.retry_after)

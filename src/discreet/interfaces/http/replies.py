@@ -13,7 +13,6 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from discreet.errors import AskedAlready
 from discreet.interfaces.http.problems import problem_of
 from discreet.results import Answer, to_arrow_stream, to_csv, with_ends
 from discreet.service import EncodedAnswer, Ticket
@@ -137,13 +136,13 @@ def reply(ticket: Ticket, media: str) -> Response:
     headers = {"Location": f"/v1/answers/{ticket.id}", "Cache-Control": "no-store"}
     if ticket.release is not None:
         headers["Release-Time"] = ticket.release.isoformat()
-    error, answer = ticket.error, ticket.answer  # once each: another server's answer may come meanwhile
-    if answer is not None:
+    found = ticket.reply  # once: another server's answer may come meanwhile
+    if found is not None and (answer := found.answer) is not None:
         if answer.entry:
             headers["Discreet-Entry"] = str(answer.entry)
         return _written(ticket.id, answer, media, headers)
-    if error is None or isinstance(error, AskedAlready):
+    if found is None or found.error is None or found.is_elsewhere:
         return JSONResponse({"id": ticket.id, "state": "pending"}, 202, headers)
-    response = problem_of(error).reply()
+    response = problem_of(found.error).reply()
     response.headers.update(headers)
     return response

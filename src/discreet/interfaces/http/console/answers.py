@@ -18,7 +18,7 @@ from discreet.interfaces.http.console.pages import download, page
 from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.interfaces.http.problems import problem_of
 from discreet.results import Answer, cell_texts, to_csv, with_ends
-from discreet.service import Ticket, is_elsewhere
+from discreet.service import EncodedAnswer, Ticket
 
 ROUTES = APIRouter()
 
@@ -27,18 +27,19 @@ ROUTES = APIRouter()
 def answer(name: str, visit: Visiting) -> Response:
     """An answer; until it is there, when it will be; or that there is none."""
     ticket = _ticket(visit, name)
-    again = urlencode(_as_offered(ticket.question, ticket.terms))
-    questions = [ticket.question] if isinstance(ticket.question, str) else ticket.question
+    question, reply = ticket.asked.question, ticket.reply
+    again = urlencode(_as_offered(question, ticket.asked.terms))
+    questions = [question] if isinstance(question, str) else question
     shown: dict[str, Any] = {"ticket": ticket, "questions": questions, "again": again}
-    if ticket.outcome is None or is_elsewhere(ticket):
+    if reply is None or reply.is_elsewhere:
         due = ticket.release
         left = 2 if due is None else max(1, ceil((due - datetime.now(UTC)).total_seconds()))
         found = page("pending", visit, due=due, left=left, **shown)
         found.headers["Refresh"] = str(left)
         return found
-    if ticket.error is not None:
-        return page("failed", visit, problem=problem_of(ticket.error), **shown)
-    parts = [_shown(text, data) for text, data in zip(questions, _answers(ticket), strict=True)]
+    if reply.error is not None:
+        return page("failed", visit, problem=problem_of(reply.error), **shown)
+    parts = [_shown(text, data) for text, data in zip(questions, _answers(reply.answer), strict=True)]
     return page("answer", visit, parts=parts, width=WIDTH, **shown)
 
 
@@ -65,7 +66,7 @@ def _as_typed(amount: object) -> str:
 @ROUTES.get("/answers/{name}/{place}/{file}")
 def file(name: str, place: int, file: str, visit: Visiting) -> Response:
     """An answer to keep, by its place among those that were asked together; as JSON with its certificate, signed."""
-    answers = _answers(_ticket(visit, name))
+    answers = _answers(_ticket(visit, name).answer)
     if not 1 <= place <= len(answers):
         raise InvalidArgument("this question has no answer yet" if not answers else "there is no such answer")
     data = answers[place - 1]
@@ -90,9 +91,9 @@ def _ticket(visit: Visit, name: str) -> Ticket:
     return ticket
 
 
-def _answers(ticket: Ticket) -> Sequence[Mapping[str, Any]]:
+def _answers(answer: EncodedAnswer | None) -> Sequence[Mapping[str, Any]]:
     """The answers to what was asked, in order; none as long as there are none."""
-    data = {"answers": []} if ticket.answer is None else ticket.answer.read()
+    data = {"answers": []} if answer is None else answer.read()
     found: Sequence[Mapping[str, Any]] = data.get("answers", [data])
     return found
 

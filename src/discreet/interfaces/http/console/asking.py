@@ -14,7 +14,7 @@ from discreet.interfaces.http.console.pages import page, see
 from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.interfaces.http.problems import problem_of
 from discreet.query.planner import SessionSettings
-from discreet.service import Action, Ask, Planned, check_allowed, check_ceiling, fresh_name
+from discreet.service import Action, Ask, Planned, PlannedError, PublicError, check_allowed, check_ceiling, fresh_name
 
 ROUTES = APIRouter()
 
@@ -63,7 +63,7 @@ def asked(visit: Visiting, fields: Filled) -> Response:
     except Unauthenticated:
         raise
     except DiscreetError as error:
-        problem = problem_of(error)
+        problem = problem_of(PublicError.of(error))
         return page("ask", visit, problem.status, **{**_unplanned(offered), "problem": problem})
     return see(f"/answers/{ticket.id}")
 
@@ -135,7 +135,7 @@ def _planned(visit: Visit, offered: Mapping[str, str]) -> dict[str, Any]:
     except Unauthenticated:
         raise
     except DiscreetError as error:
-        return {**found, "problem": problem_of(error)}
+        return {**found, "problem": problem_of(PublicError.of(error))}
     return found
 
 
@@ -145,7 +145,7 @@ def _readable(plan: Planned) -> dict[str, Any]:
     cost = next((text for head, text in lines if head == "cost"), "")
     return {
         "lines": [line for line in lines if line[0] not in {"question", "cost", "error", "warning"}],
-        "parts": [("", _accuracy(plan.expected))],
+        "parts": [("", _accuracy(plan.expected[0]))],
         "cost_words": cost.split(",")[0] or "nothing",
         "warnings": _under(lines, "warning"),
     }
@@ -160,11 +160,11 @@ def _readable_together(plan: Planned, questions: Sequence[str]) -> dict[str, Any
     }
 
 
-def _accuracy(expected: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+def _accuracy(expected: Sequence[PlannedError]) -> list[tuple[str, str]]:
     """The ± of each column, and of what it is."""
-    words = [each["words"].partition(" at ") for each in expected]
+    words = [each.words.partition(" at ") for each in expected]
     return [
-        (half, f"{each['column']}{', at ' if rest else ''}{rest}")
+        (half, f"{each.column}{', at ' if rest else ''}{rest}")
         for each, (half, _, rest) in zip(expected, words, strict=True)
     ]
 

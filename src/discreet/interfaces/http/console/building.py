@@ -14,6 +14,7 @@ from discreet.interfaces.http.console.forms import Fields, Queried
 from discreet.interfaces.http.console.pages import page
 from discreet.interfaces.http.console.session import Visiting
 from discreet.interfaces.http.problems import problem_of
+from discreet.service import PublicError
 
 ROUTES = APIRouter()
 
@@ -42,7 +43,7 @@ def build(visit: Visiting, queried: Queried) -> Response:
     try:
         sql = sql_of(table, chosen)
     except DiscreetError as error:
-        problem = problem_of(error)
+        problem = problem_of(PublicError.of(error))
     return page(
         "build", visit, tables=tables, table=table, chosen=chosen, sql=sql, problem=problem,
         measures=MEASURES, comparisons=COMPARISONS,

@@ -14,7 +14,7 @@ from discreet.interfaces.http.console.pages import page, see
 from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.interfaces.http.problems import Problem, problem_of
 from discreet.privacy import Budget
-from discreet.service import ALL, Issued, Role, role_of, share_of
+from discreet.service import ALL, Issued, PublicError, Role, role_of, share_of
 
 ROUTES = APIRouter()
 
@@ -42,7 +42,7 @@ def issue(visit: Visiting, fields: Filled) -> Response:
     except Unauthenticated:
         raise
     except DiscreetError as error:
-        return _tokens_page(visit, problem=problem_of(error), fields=fields, status=422)
+        return _tokens_page(visit, problem=problem_of(PublicError.of(error)), fields=fields, status=422)
     return _tokens_page(visit, issued=issued)
 
 

@@ -86,7 +86,7 @@ def answered(
     ticket = service.ticket(who, name)
     if ticket is None:
         return Problem(404, "not_found", "there is no such question of yours").reply()
-    media = chosen(accept, (JSON, CSV, ARROW) if isinstance(ticket.question, str) else (JSON,))
+    media = chosen(accept, (JSON, CSV, ARROW) if isinstance(ticket.asked.question, str) else (JSON,))
     return reply(ticket, as_said(media, raw=raw))
 
 
