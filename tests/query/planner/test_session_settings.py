@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 from typing import Any
 
@@ -109,6 +110,12 @@ def test_what_a_question_says_in_its_own_words_wins(options: Options, left: dict
     session = SessionSettings.of({"epsilon": "0.5", "delta": "0.1", "limits": "auto"})
     assert session.beside({}, options) == left
     assert session.beside({"limits": Limits(rows=9)}, options) == {**left, "limits": Limits(rows=9)}
+
+
+def test_settings_go_to_the_process_that_plans() -> None:
+    """Which knows a question's OPTIONS; whoever holds the session doesn't read questions."""
+    session = SessionSettings().set("epsilon", "0.5").set("limits", "5x10")
+    assert pickle.loads(pickle.dumps(session)) == session  # noqa: S301 — made here
 
 
 def test_what_holds_is_what_would_hold_if_it_were_all_said() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from discreet.errors import InvalidArgument
@@ -20,9 +19,10 @@ if TYPE_CHECKING:
 class SessionSettings:
     """Defaults for terms, by name, each as it was typed.
 
-    Whatever a question says in its own OPTIONS, or is said beside it, wins: over the setting of that name, and over
-    settings that contradict it, such as one of ε where ρ is offered. Settings that contradict each other are refused,
-    since one of them would be ignored. Who asks is settled when a session begins, and is no setting.
+    What a question says in its own OPTIONS, and what is said beside it, wins: over the setting of that name, and over
+    settings that contradict it, such as an ε where ρ is offered. An ε that is set stays beside an accuracy that a
+    question asks for, as the most that it may cost. Settings that contradict each other are refused, since one of them
+    would be ignored. Who asks is settled when a session begins, and is no setting.
 
     Args:
         said: the texts, by the names of terms. They have been checked; `of` does that.
@@ -37,7 +37,7 @@ class SessionSettings:
         ('', '0.95')
     """
 
-    said: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    said: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, said: Mapping[str, str]) -> Self:
@@ -60,9 +60,9 @@ class SessionSettings:
         """
         _check_name(name)
         FORMS[name].read(FORMS[name].typed(text), name)
-        changed = replace(self, said=MappingProxyType({**self.said, name: text.strip()}))
+        changed = replace(self, said={**self.said, name: text.strip()})
         if (wrong := Request.read(changed.terms).contradiction()) is not None:
-            raise InvalidArgument(wrong.message, hint="reset what is set already, and set this then")
+            raise InvalidArgument(wrong.message, hint="reset the other one first")
         return changed
 
     def reset(self, name: str | None = None) -> Self:
@@ -72,12 +72,12 @@ class SessionSettings:
             InvalidArgument: there is no such term.
         """
         if name is None:
-            return replace(self, said=MappingProxyType({}))
+            return type(self)()
         _check_name(name)
-        return replace(self, said=MappingProxyType({each: text for each, text in self.said.items() if each != name}))
+        return replace(self, said={each: text for each, text in self.said.items() if each != name})
 
     def show(self, name: str) -> str:
-        """What is set, as it was typed; else what holds where nothing is said, or an empty text if nothing does.
+        """What is set, as it was typed; else the default, or an empty text where there is none.
 
         Raises:
             InvalidArgument: there is no such term.
@@ -112,7 +112,7 @@ class SessionSettings:
 
 
 _USUAL: Mapping[object, str] = {None: "", (): "", False: "off"}
-"""How that is shown which isn't a text anyway."""
+"""How defaults are shown that have no text of their own."""
 
 
 def _check_name(name: str) -> None:
