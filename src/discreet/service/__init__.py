@@ -13,7 +13,6 @@ from discreet.service.api import (
     Planned,
     PlannedColumn,
     PlannedError,
-    PublicError,
     Reply,
     request_of,
 )
@@ -21,6 +20,7 @@ from discreet.service.auditing import entry_to_json
 from discreet.service.event_log import Event, EventLog
 from discreet.service.metrics import METRICS, Metrics
 from discreet.service.openid import OpenID
+from discreet.service.public_error import PublicError
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed, role_of
 from discreet.service.service import Service

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Self
 
-from discreet.errors import AskedAlready, Category, DiscreetError, InvalidArgument, LedgerCorrupt, from_dict
+from discreet.errors import AskedAlready, Category, DiscreetError, InvalidArgument
 from discreet.query.planner import Request
 from discreet.results import Answer, Cost
+from discreet.service.public_error import PublicError
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,64 +168,6 @@ class EncodedAnswer:
         """As JSON-ready data."""
         found: dict[str, Any] = json.loads(self.content)
         return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublicError:
-    """An error as a caller is told of it; what isn't the caller's affair has been left out.
-
-    Guarantee: of what is unavailable (sources, snapshots, the ledger) nothing is said but that, so no path leaves.
-
-    Args:
-        code: the stable name of its kind.
-        category: what it means; protocols have tables of how they say that.
-        message: what is wrong.
-        hint: what to do about it; may be empty.
-        place: a one-based line and column of the question.
-        retry_after: for how many seconds to wait at least; None where that says nothing.
-    """
-
-    code: str
-    category: Category
-    message: str
-    hint: str = ""
-    place: tuple[int, int] | None = None
-    retry_after: int | None = None
-
-    @classmethod
-    def of(cls, error: DiscreetError) -> Self:
-        """What is told of an error."""
-        if error.category is Category.UNAVAILABLE:
-            message, hint = _WITHHELD.get(error.code, _UNAVAILABLE)
-            return cls(code=error.code, category=error.category, message=message, hint=hint)
-        return cls(
-            code=error.code,
-            category=error.category,
-            message=error.message,
-            hint=str(error.hint),
-            place=error.place,
-            retry_after=error.retry_after,
-        )
-
-    def as_error(self) -> DiscreetError:
-        """The same to be raised, of its own kind."""
-        said = {"code": self.code, "message": self.message, "hint": self.hint, "place": self.place}
-        error = from_dict(said)
-        error.retry_after = self.retry_after
-        return error
-
-
-_UNAVAILABLE = "the service can't answer now; nothing was charged", "try again later"
-
-_WITHHELD: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        LedgerCorrupt.code: (
-            "the ledger is damaged, so nothing is asked until it is restored; nothing was charged",
-            "custodians and auditors see in the history what is damaged",
-        )
-    }
-)
-"""Message and hint of errors that are unavailable, by their code, where more is said than that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
