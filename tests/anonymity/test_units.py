@@ -186,7 +186,7 @@ def test_what_says_whose_a_row_is() -> None:
     table = {"house": [1, 1, 2, 2], "who": [1, 2, 1, None], "zip": ["1", "1", "1", "2"]}
     assert uniqueness(table, ["zip"], unit="house").unique == 1
     assert read(table, unit="house").names == ("who", "zip")
-    with pytest.raises(InvalidArgument, match="the column 'who' misses 1 of 4 values"):
+    with pytest.raises(InvalidArgument, match="the column 'who' lacks 1 of 4 values"):
         read(table, unit=["house", "who"])
     full = {**table, "who": [1, 1, 1, 2]}
     assert read(full, unit=["house", "who"]).counted == 3
@@ -248,14 +248,14 @@ def test_numbers_of_people_are_known_whatever_they_are_called() -> None:
 
 
 def test_all_who_rows_may_be_of_are_offered_but_no_names() -> None:
-    """The finest first, with how many there are; two people may have one name."""
+    """The finest first, with how many there are; two people may share a name."""
     rows = np.arange(600)
     table = {"household_id": rows // 6, "name": [f"Kim {n // 4}" for n in rows], "patient_id": rows // 3, "x": rows % 7}
     offered = say_whose(repeated(read(table)))
     assert offered.startswith("Say whose a row is (--unit patient_id for 200 units, or --unit household_id for 100;")
     assert "name" not in offered
     nameless = say_whose(repeated(read({"name": table["name"], "x": table["x"]})))
-    assert "Two people may have one name" in nameless
+    assert "Two people may share a name" in nameless
     assert "--unit name" not in nameless
 
 

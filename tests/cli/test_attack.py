@@ -289,7 +289,7 @@ def test_people_are_found_by_what_they_did_by_unit(here: Path, run: Any) -> None
         assert (found["people"], found["unit"], found["success"]) == (10, ["home"], 1.0)
     refused = run("attack", "sparse", "log.csv", "--unit", "home", "--on", "who,item")
     assert refused.exit_code == ExitCode.REFUSED
-    assert "who did it is the unit, home" in " ".join(refused.stderr.split())
+    assert "the unit says who did it: home" in " ".join(refused.stderr.split())
 
 
 def test_two_files_are_linked_by_unit(here: Path, run: Any, visits: Path) -> None:

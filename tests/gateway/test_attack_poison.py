@@ -87,7 +87,7 @@ def test_a_literal_of_any_dialect_stays_a_literal(tmp_path: Path) -> None:
     ) as protected:
         for (dialect, literal), text in LITERALS.items():
             question = f"SELECT COUNT(*) AS n FROM t WHERE s = {literal}"
-            if dialect in {"mysql", "tsql"}:  # where texts are compared without case, which isn't offered
+            if dialect in {"mysql", "tsql"}:  # where texts are compared without case, which isn't supported
                 with pytest.raises(Unsupported):
                     protected.plan(question, epsilon=1, dialect=dialect)
                 continue

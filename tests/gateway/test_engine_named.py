@@ -121,7 +121,7 @@ def test_another_hash_is_another_question(tmp_path: Path) -> None:
     [
         ("orakel", "no engine named 'orakel' .*did you mean oracle. installed: absent, duckdb, oracle, silent"),
         ("spark", "no engine named 'spark' is installed .installed: absent, duckdb, oracle, silent"),
-        ("silent", "doesn't say by which hash"),
+        ("silent", "doesn't say which hash"),
         ("absent", "can't be loaded: No module named 'made_up_engine_that_is_gone'"),
     ],
 )

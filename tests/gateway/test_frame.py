@@ -268,7 +268,7 @@ REFUSED: dict[str, Callable[[Tables], Any]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(asked: dp.Protected, name: str) -> None:
-    """What isn't offered is refused with a typed error, without a place in SQL that nobody wrote; nothing is spent."""
+    """What isn't supported is refused with a typed error, with no place in SQL that nobody wrote; nothing is spent."""
     with pytest.raises(QueryError) as caught:
         asked.ask(REFUSED[name](asked.tables), epsilon=1)
     assert caught.value.place is None

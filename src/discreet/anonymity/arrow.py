@@ -102,7 +102,7 @@ def _of_source(source: Source, names: Sequence[str] | None) -> tuple[dict[str, C
                 _take(waiting, parts)
             if not opened.is_unchanged():
                 raise SourceUnsupported(
-                    f"{source.location!r} was changed while it was read", hint="read it when nobody writes to it"
+                    f"{source.location!r} was changed while it was read", hint="read it when nothing writes to it"
                 )
             kinds = [_encoded(pa.array([], fields[name].type)).type for name in wanted]
             chunked = [pa.chunked_array(chunks, kind) for chunks, kind in zip(parts, kinds, strict=True)]
@@ -142,7 +142,7 @@ def _of_memory(table: object, names: Sequence[str] | None) -> tuple[dict[str, Co
         if values is None:
             raise SchemaMismatch(
                 f"the column {name!r} holds {called(fields[name].type)}, which can't be read",
-                hint="make texts or numbers of it, or leave it out",
+                hint="convert it to texts or numbers, or leave it out",
             )
         columns[name] = _typed(fields[name], _owned(values) if is_lent else values, _MEMORY)
     left_out = _unreadable(fields.values()) if names is None else {}
@@ -178,7 +178,7 @@ def _wanted(fields: Mapping[str, Field], names: Sequence[str] | None, location: 
     if names is None:
         wanted = [name for name, each in fields.items() if kind_of(each.type) is not None]
         if not wanted:
-            raise SourceUnsupported(f"no column of {location!r} can be read", hint="make texts or numbers of them")
+            raise SourceUnsupported(f"no column of {location!r} can be read", hint="convert them to texts or numbers")
         return wanted
     for name in names:
         if name not in fields:

@@ -44,7 +44,7 @@ class AttributeKind(StrEnum):
 
 _SAID = "said by the user"
 _DATES = "others may know dates"
-_KNOWN_BY_NAME = "by its name others may know it"
+_KNOWN_BY_NAME = "its name says that others may know it"
 _MEASURE = "a measure, kept out of what others know: say if they know it"
 _FILLED = 20
 """How many values there must be before they alone say what a column is."""
@@ -146,9 +146,9 @@ def guess_attributes(table: object) -> tuple[AttributeGuess, ...]:
         >>> for guess in guess_attributes(people):
         ...     print(guess)
         name: identifying, known by its name: a name (100.0% of rows unique)
-        age: quasi-identifying, by its name others may know it (33.3% of rows unique)
-        shoe: quasi-identifying, nothing shows that nobody else knows it (33.3% of rows unique)
-        disease: sensitive, by its name others must not learn it (0.0% of rows unique)
+        age: quasi-identifying, its name says that others may know it (33.3% of rows unique)
+        shoe: quasi-identifying, nothing shows that others don't know it (33.3% of rows unique)
+        disease: sensitive, its name says that others must not learn it (0.0% of rows unique)
     """
     records = read(table)
     numbers = {each.column for each in candidates_of(records) if not each.beside}
@@ -291,20 +291,20 @@ def _kind(column: Coded, content: ColumnContent, *, once: bool, is_number: bool)
     rules = (
         (why is not None, AttributeKind.IDENTIFYING, why or ""),
         (bool(held), AttributeKind.IDENTIFYING, f"it holds {' and '.join(map(str, held))}"),
-        (sensitive, AttributeKind.SENSITIVE, "by its name others must not learn it"),
-        (column.size <= 1, AttributeKind.INSENSITIVE, "it has no two values, so it tells nobody apart"),
+        (sensitive, AttributeKind.SENSITIVE, "its name says that others must not learn it"),
+        (column.size <= 1, AttributeKind.INSENSITIVE, "it has fewer than two values, so it tells nobody apart"),
         (stored.is_time, quasi, _DATES),
         (may_be_known(column.name), quasi, _KNOWN_BY_NAME),
-        (is_number, AttributeKind.IDENTIFYING, f"by what its rows have in common it looks like {OF_SOMEBODY}"),
+        (is_number, AttributeKind.IDENTIFYING, f"going by what its rows have in common, it looks like {OF_SOMEBODY}"),
         (alone, AttributeKind.IDENTIFYING, "no two rows share a value, as with a name or a number"),
         # Before measures: a number by which somebody is known, kept as a measure, would be published as it is.
         (
             stored in {Kind.INTEGER, Kind.TEXT} and filled >= _FILLED and len(present(column)) > _CODES * filled,
             AttributeKind.IDENTIFYING,
-            "most rows have another value, as with names or numbers",
+            "most rows have a value of their own, as with names or numbers",
         ),
         (_is_measure(column, stored, filled), AttributeKind.SENSITIVE, _MEASURE),
-        (True, quasi, "nothing shows that nobody else knows it"),
+        (True, quasi, "nothing shows that others don't know it"),
     )
     return next((kind, reason) for holds, kind, reason in rules if holds)
 

@@ -42,7 +42,7 @@ class Missing(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Units:
-    """Whose each row of a table is.
+    """The unit of each row of a table.
 
     Args:
         names: the columns that say it, together.
@@ -75,8 +75,8 @@ def units_of(columns: Sequence[Coded]) -> Units:
     for column in columns:
         if column.has_missing:
             raise InvalidArgument(
-                f"the column {column.name!r} misses {int(column.counts()[-1]):,} of {column.rows:,} values, so that "
-                "nobody knows whose these rows are",
+                f"the column {column.name!r} lacks {int(column.counts()[-1]):,} of {column.rows:,} values, so "
+                "nobody knows whose rows those are",
                 hint="fill it in, or leave these rows out",
             )
     found = grouped(columns)
@@ -227,7 +227,7 @@ def read(
 def population_of(table: object, columns: Sequence[str] | None, records: Records) -> Records:
     """Read a population that records were drawn from, by unit as they are if it has the columns for that.
 
-    If it lacks them it lists everybody once, so that each of its rows is a unit.
+    If it lacks them it lists everyone once, so each of its rows is a unit.
 
     Raises:
         SchemaMismatch: it lacks one of `columns`.
@@ -293,7 +293,7 @@ def _refuse(records: Records) -> None:
         if column.has_missing:
             count = int(column.counts()[-1])
             raise InvalidArgument(
-                f"the column {column.name!r} misses {count:,} of {records.rows:,} values",
+                f"the column {column.name!r} lacks {count:,} of {records.rows:,} values",
                 hint="'own value' takes missing values for one more, 'wildcard' for any",
             )
 

@@ -84,10 +84,10 @@ def say_whose(repeated: Sequence[Repeated]) -> str:
         'Say whose a row is (--unit pid for 5 units, or --unit hid for 2'
     """
     numbers = sorted((each for each in repeated if not each.is_name), key=lambda each: -each.values)
-    alone = "that each is somebody else's (--rows-are-people, unit=())."
+    alone = "that each is someone else's (--rows-are-people, unit=())."
     if not numbers:
         return (
-            "Two people may have one name, so that names can't say whose a row is: give everybody a number, and name "
+            "Two people may share a name, so names can't say whose a row is: give everyone a number, and name "
             f"its column (--unit COLUMN, in Python unit=…), or say {alone}"
         )
     ways = [f"--unit {','.join(each.columns)}" for each in numbers]

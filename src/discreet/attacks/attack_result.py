@@ -121,7 +121,7 @@ class AttackResult:
         if self.drawn_from is not None and self.drawn_from <= self.tried:
             raise InvalidArgument("a sample is drawn from more people than it has")
         if len(self.guesses) > MOST_GUESSES:
-            raise InvalidArgument(f"a result shows {MOST_GUESSES} guesses at the most", hint="surest(guesses)")
+            raise InvalidArgument(f"a result shows at most {MOST_GUESSES} guesses", hint="surest(guesses)")
 
     @property
     def interval(self) -> tuple[float, float] | None:

@@ -341,7 +341,7 @@ def _log(table: object, terms: Terms, unit: WhoseRow) -> tuple[Records, Terms]:
     things = tuple(name for name in terms.on if name not in records.units.names)
     if not things or (len(things) > 1 and things == terms.on):
         raise InvalidArgument(
-            f"who did it is the unit, {', '.join(records.units.names)}; what they did must be named, and nobody else",
+            f"the unit says who did it: {', '.join(records.units.names)}; name what they did, and no one else",
             hint=Hint("on=[what], or the unit and what", cli="--on WHAT, or --on UNIT,WHAT"),
         )
     return records, replace(terms, on=(person, *things))

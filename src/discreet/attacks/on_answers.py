@@ -86,7 +86,7 @@ def _people(
     if nobody:
         looked = f" of the {most:,} people who were looked at" if len(alone) > most else ""
         raise InvalidArgument(
-            f"what is known singles nobody out{looked}, so no question is about one person", hint="more columns"
+            f"what is known singles no one out{looked}, so no question is about one person", hint="more columns"
         )
 
 

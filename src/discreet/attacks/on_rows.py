@@ -285,12 +285,14 @@ def _log(setup: Setup) -> Log:
         InvalidArgument: it isn't said who and what, or people did too little to be known by it.
     """
     if len(setup.terms.on) < 2:  # noqa: PLR2004 — who, and what
-        raise InvalidArgument("sparse is about what people did, many rows of each", hint="name two columns: who, what")
+        raise InvalidArgument(
+            "sparse is about what people did, with many rows for each", hint="name two columns: who, what"
+        )
     person, item = setup.terms.on[:2]
     if setup.records.column(person).size * _FEWEST_THINGS > setup.records.rows:
         raise InvalidArgument(
-            f"the rows of each {person!r} are too few to know anybody by what they did",
-            hint="the first column that is known says who did it; are there many rows of each?",
+            f"the rows of each {person!r} are too few to know anyone by what they did",
+            hint="the first known column says who did it: are there many rows for each?",
         )
     return Log(person=person, item=item, value=setup.terms.value)
 

@@ -49,7 +49,7 @@ class Session:
             self._spill = SpillFolder()
         except OSError as error:
             raise EngineUnavailable(
-                f"there is nowhere to put what doesn't fit in memory: {error}",
+                f"there is no place for what doesn't fit in memory: {error}",
                 hint="free or allow a temporary directory; the environment's TMPDIR names another",
             ) from error
         own = own_share()
@@ -63,7 +63,7 @@ class Session:
             self._spill.remove()
             if isinstance(error, duckdb.Error | OSError):
                 raise EngineUnavailable(
-                    f"DuckDB can't be started: {error}", hint="mend what it says; no table was opened for it"
+                    f"DuckDB can't be started: {error}", hint="fix what it says; no table was opened for it"
                 ) from error
             raise
 

@@ -191,7 +191,7 @@ def chosen_by(name: str) -> str:
     said = getattr(_loaded(name), "chosen_by", None)
     if not isinstance(said, str) or not said:
         raise EngineUnavailable(
-            f"the engine {name!r} doesn't say by which hash it chooses what counts of a unit over its limits",
+            f"the engine {name!r} doesn't say which hash chooses what counts of a unit over its limits",
             hint="its class needs the attribute chosen_by, as discreet.engine.Engine has it",
         )
     return said
@@ -207,13 +207,15 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 — a class, or whatever else mak
     if name not in found:
         close = nearest(name, found)
         meant = f"did you mean {close}? " if close else ""
-        there = f"installed: {', '.join(sorted(found))}" if found else "reinstall discreet; its own is missing, too"
+        there = (
+            f"installed: {', '.join(sorted(found))}" if found else "reinstall discreet; its own engine is missing too"
+        )
         raise EngineUnavailable(f"no engine named {name[:_LONGEST]!r} is installed", hint=meant + there)
     try:
         return found[name].load()
     except (ImportError, AttributeError) as error:
         raise EngineUnavailable(
-            f"the engine {name!r} can't be loaded: {error}", hint="install it anew, with what it needs"
+            f"the engine {name!r} can't be loaded: {error}", hint="reinstall it, with what it needs"
         ) from error
 
 
@@ -248,7 +250,7 @@ def check_capability(exact: Exact, chooses: str = CHOSEN_BY) -> None:
     if exact.chosen_by != chooses:
         raise InvalidArgument(
             f"the plan is for an engine that chooses by {exact.chosen_by!r}, and this one chooses by {chooses!r}",
-            hint="plan it anew",
+            hint="plan it again",
         )
     unit = exact.owner.unit
     for measure in exact.measures:
@@ -257,7 +259,7 @@ def check_capability(exact: Exact, chooses: str = CHOSEN_BY) -> None:
         elif isinstance(measure, Histogram):
             _check_histogram(measure)
         elif isinstance(measure, DistinctValues) and measure.value.type.kind is Kind.REAL:
-            raise InvalidArgument("different values of real numbers aren't counted")
+            raise InvalidArgument("distinct real numbers can't be counted")
         elif isinstance(measure, Units) and exact.keys and exact.limits.groups is None and not unit.is_row:
             raise InvalidArgument("units can't be counted in each group without a limit on groups")
     relations = list(nodes(exact.source))

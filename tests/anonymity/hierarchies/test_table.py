@@ -71,7 +71,7 @@ def test_values_match_by_their_texts(values: list[Any], listed: list[str]) -> No
 
 def test_texts_are_not_taken_for_numbers() -> None:
     """In a column of texts 7 and 07 are two values."""
-    with pytest.raises(SchemaMismatch, match="misses 1 value of column 'x': '7' "):
+    with pytest.raises(SchemaMismatch, match="lacks 1 value of column 'x': '7' "):
         read_hierarchy({"07": "a"}).ladder(column(["7"]))
 
 
@@ -79,8 +79,8 @@ def test_unseen_values_are_named_up_to_five() -> None:
     """With the column and how many there are, so that a file can be mended."""
     with pytest.raises(SchemaMismatch) as caught:
         read_hierarchy({"0": "a"}).ladder(column(list(range(1, 9)), "floor"))
-    assert caught.value.message == "the hierarchy misses 8 values of column 'floor': '1', '2', '3', '4', '5' and 3 more"
-    with pytest.raises(SchemaMismatch, match="misses 2 values of column 'x': 'b', 'c' "):
+    assert caught.value.message == "the hierarchy lacks 8 values of column 'floor': '1', '2', '3', '4', '5' and 3 more"
+    with pytest.raises(SchemaMismatch, match="lacks 2 values of column 'x': 'b', 'c' "):
         read_hierarchy({"a": "*"}).ladder(column(["a", "b", "c", None]))
 
 
@@ -196,7 +196,7 @@ def test_wrong_trees_are_refused(tree: dict[str, object], message: str) -> None:
 
 def test_a_taxonomy_names_what_it_misses() -> None:
     """As a file does."""
-    with pytest.raises(SchemaMismatch, match="the taxonomy misses 1 value of column 'x': 'bat' "):
+    with pytest.raises(SchemaMismatch, match="the taxonomy lacks 1 value of column 'x': 'bat' "):
         Taxonomy(tree=TREE).ladder(column(["bat"]))
 
 

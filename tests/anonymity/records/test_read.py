@@ -125,7 +125,7 @@ def test_taking_rows_leaves_no_value_behind() -> None:
 def test_missing_values_can_be_refused() -> None:
     """And the policy has one of three names."""
     assert read(ROWS).missing is Missing.OWN_VALUE
-    with pytest.raises(InvalidArgument, match="'age' misses 1 of 4"):
+    with pytest.raises(InvalidArgument, match="'age' lacks 1 of 4"):
         read(ROWS, missing="refuse")
     assert read({"age": [1]}, missing=Missing.REFUSE).missing is Missing.REFUSE
     with pytest.raises(InvalidArgument, match="can't be 'dropped'"):

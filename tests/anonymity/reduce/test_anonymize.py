@@ -226,7 +226,7 @@ def test_missing_values_are_texts_in_a_release() -> None:
         assert got.table.column("age").null_count == 0
         assert got.table.column("age").to_pylist() == ["(missing)"] * 3 + ["30"] * 2
         assert got.table.column("ill").null_count == 2
-    with pytest.raises(InvalidArgument, match="misses"):
+    with pytest.raises(InvalidArgument, match="lacks"):
         anonymize(table, hierarchies=AGES, sensitive=["ill"], models=[KAnonymity(2)], missing="refuse")
 
 
@@ -278,14 +278,14 @@ def test_a_release_that_misses_its_models_is_never_handed_out() -> None:
     everything = np.ones(6, dtype=np.bool_)
     lazy = Recoding(columns={"age": identity(records.column("age"))}, kept=everything)
     assert finished(records, Made(algorithm="lazy", recoding=lazy), [KAnonymity(2)], ["ill"]).reached
-    with pytest.raises(InvalidArgument, match="the finished table misses 3-anonymity"):
+    with pytest.raises(InvalidArgument, match="the finished table doesn't meet 3-anonymity"):
         finished(records, Made(algorithm="lazy", recoding=lazy), [KAnonymity(3)], ["ill"])
     half = AlphaK(Fraction(1, 2), 1, "ill")
     some = np.array([True, True, True, True, False, False])
     fine = Recoding(columns={"age": identity(records.column("age"))}, kept=some)
     assert finished(records, Made(algorithm="some", recoding=fine), [half], ["ill"]).suppressed == 2
     alike = Recoding(columns={"age": identity(records.column("age"), ("x", "y", "y"))}, kept=everything)
-    with pytest.raises(InvalidArgument, match="so it isn't handed out"):
+    with pytest.raises(InvalidArgument, match="so it isn't released"):
         finished(records, Made(algorithm="alike", recoding=alike), [half], ["ill"])
 
 
@@ -332,7 +332,7 @@ def test_unknown_columns_and_values_are_named() -> None:
     """By their names."""
     with pytest.raises(SchemaMismatch, match="no column 'height'"):
         anonymize(PEOPLE, hierarchies=AGES, sensitive=["height"])
-    with pytest.raises(SchemaMismatch, match="misses 1 value"):
+    with pytest.raises(SchemaMismatch, match="lacks 1 value"):
         anonymize(PEOPLE, hierarchies={"zip": Listed(rows=[(z, "*") for z in ("8001", "8002", "3001")])})
 
 

@@ -273,7 +273,7 @@ def test_what_cannot_be_done_is_refused() -> None:
     """Each with its cause."""
     records = read({"x": [1, 2, None], "y": ["a", "b", "c"], "z": [1.0, 2.0, inf], "ill": ["a"] * 3, "b": [True] * 3})
     two = [KAnonymity(2)]
-    for name, match in {"x": "misses values", "y": "no numbers", "b": "no numbers", "z": "infinite"}.items():
+    for name, match in {"x": "has missing values", "y": "no numbers", "b": "no numbers", "z": "infinite"}.items():
         with pytest.raises(InvalidArgument, match=match):
             microaggregate(records, [name], two)
     records = read({"x": [1, 2, 3], "ill": ["a"] * 3})

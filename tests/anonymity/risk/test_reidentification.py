@@ -102,7 +102,7 @@ def test_a_population_smaller_than_the_table_is_none() -> None:
     for population in ({"age": [34, 35]}, {"age": pa.array([], pa.int64())}):
         with pytest.raises(InvalidArgument, match="fewer than the 3 that are drawn from it") as error:
             reidentification(ages, ["age"], population=population)
-        assert "everybody" in error.value.hint
+        assert "everyone" in error.value.hint
     with pytest.raises(SchemaMismatch, match="the population doesn't fit: the table has no column 'age'"):
         reidentification(ages, ["age"], population={"years": [34] * 9})
 

@@ -366,7 +366,7 @@ def test_people_are_found_by_what_they_did(against: str) -> None:
         found = attack("sparse", rows, against=against, on=on, **terms)
         assert (found.tried, found.unit, found.note) == (6, ("home",), None)
         assert against == "anonymized" or found.success == 1
-    with pytest.raises(InvalidArgument, match="who did it is the unit, home"):
+    with pytest.raises(InvalidArgument, match="the unit says who did it: home"):
         attack("sparse", rows, against=against, on=["who", "item"], **terms)
 
 

@@ -56,7 +56,7 @@ def test_a_log_of_totals_is_compared(people: pa.Table) -> None:
 def test_a_log_needs_somebody_who_is_alone() -> None:
     """Where what is known fits two people or more, all-but-one can't be asked."""
     twice = pa.table({"sex": ["F", "M"] * 50, "ill": ["yes", "no", "no", "yes"] * 25, "pay": [1, 2, 3, 4] * 25})
-    with pytest.raises(InvalidArgument, match="singles nobody out"):
+    with pytest.raises(InvalidArgument, match="singles no one out"):
         attack("query-log", twice, against="exact", on=["sex"], sensitive="ill", value="pay")
 
 

@@ -80,7 +80,7 @@ def test_a_jittered_copy_is_convicted(name: str) -> None:
     original, control = people(), people()
     leak = jittered(original)
     assert convicts(ATTACKS[name](leak, original, control))
-    with pytest.raises(NotTried, match="a predicate of all columns is met by nobody"):
+    with pytest.raises(NotTried, match="no one meets a predicate of all columns"):
         attacks.singling_out(leak, original, fresh=control)
 
 
@@ -155,7 +155,7 @@ def test_what_cannot_be_tried_is_not_tried() -> None:
     assert [each.not_tried is None for each in by_several] == [False, False]
     assert all(each.success is each.risk is None and each.between == "not tried" for each in by_several)
     of_age, of_job = risks("inference", stars, original, control)
-    assert of_job.not_tried == "no released cell says anything of the values of 'job'"
+    assert of_job.not_tried == "no released cell says anything about the values of 'job'"
     assert of_age.not_tried is not None
     (linked,) = risks("linkability", stars, original, control)
     assert "one of the parties" in str(linked.not_tried)

@@ -197,14 +197,14 @@ def _of_codes(column: Coded, name: str) -> tuple[Hierarchy, str]:
     groups = [ladder.groups(level) - column.has_missing for level in range(ladder.height)]
     useful = [step for step, low, high in zip(steps, groups, groups[1:], strict=False) if 1 < high < low]
     if not useful:
-        return Flat(), f"{reason}; masking a part of them joins none"
+        return Flat(), f"{reason}; masking a part of them brings none together"
     return replace(mask, masked=tuple(useful)), reason
 
 
 def _why_flat(column: Coded) -> str:
     """Why there is nothing between a value and `*`."""
     if column.size <= 1:
-        return "it has no two values"
+        return "it has fewer than two values"
     if column.size - column.has_missing <= _FEW:
         return "it has few categories; a taxonomy of them would lose less"
     return "it has many categories and nothing in them says which belong together; a taxonomy or a file would lose less"
@@ -242,7 +242,7 @@ def _of_numbers(column: Coded, sharing: Sharing | None) -> tuple[Hierarchy, str]
     inner = _inner(held, column)
     span = float(inner[-1]) - float(inner[0]) if len(inner) else 0.0
     if not 0 < span / _INTERVALS < inf:
-        return Flat(), "it has hardly more than one number"
+        return Flat(), "it has barely more than one number"
     width = _round_width(span / _INTERVALS)
     whole = bool((held == np.floor(held)).all())
     if whole:

@@ -56,7 +56,7 @@ class Listed:
         >>> europe.ladder(read({"city": ["Rome"]}).column("city"))
         Traceback (most recent call last):
         ...
-        discreet.errors.SchemaMismatch: the hierarchy misses 1 value of column 'city': 'Rome' (add a row for each, ...
+        discreet.errors.SchemaMismatch: the hierarchy lacks 1 value of column 'city': 'Rome' (add a row for each, ...
     """
 
     rows: Sequence[Sequence[str]]
@@ -130,7 +130,7 @@ class Listed:
             more = f" and {len(unseen) - _NAMED:,} more" if len(unseen) > _NAMED else ""
             count = f"{len(unseen):,} value{'s' * (len(unseen) > 1)}"
             raise SchemaMismatch(
-                f"{self.source} misses {count} of column {name!r}: {named}{more}",
+                f"{self.source} lacks {count} of column {name!r}: {named}{more}",
                 hint="add a row for each, or read the column with a Source whose missing texts are named",
             )
         return wanted

@@ -173,9 +173,7 @@ def population_of(frequencies: Frequencies) -> Whole:
     if frequencies.population is None:
         raise InvalidArgument(
             "the model compares with a population, but the frequencies have none",
-            hint=Hint.of(
-                "count them with {population}, a table of everybody whom the rows were drawn from", population=None
-            ),
+            hint=Hint.of("count them with {population}, a table of everyone the rows were drawn from", population=None),
         )
     return frequencies.population
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 CAVEAT = (
     "A model of anonymity is a property of this table alone. It says nothing about this table beside another release "
     "about the same people, nothing about an attacker who knows sensitive values, and it doesn't stop people from "
-    "being singled out. It is no bound on what anybody can learn about a person."
+    "being singled out. It puts no bound on what anyone can learn about a person."
 )
 """What every release says about itself."""
 
@@ -152,7 +152,7 @@ class Anonymized:
         if self.risks is not None:
             risk = self.risks.prosecutor
             lines["risk"] = (
-                f"highest {risk.highest:.4g}, on average {risk.average:.4g}, for who knows that somebody is in it"
+                f"highest {risk.highest:.4g}, on average {risk.average:.4g}, for an attacker who knows who is in it"
             )
         text = "\n".join(f"{name:<9} {text}" for name, text in lines.items())
         found = "" if self.search is None else f"\n{self.search}"
@@ -204,7 +204,7 @@ def finished(records: Records, made: Made, models: Sequence[Model], sensitive: S
     for model in models:
         if not model.met(tables[model.sensitive]).all():
             raise InvalidArgument(
-                f"the finished table misses {model}, so it isn't handed out",
+                f"the finished table doesn't meet {model}, so it isn't released",
                 hint="different cells may have the same label in the release: look at the labels of the hierarchies",
             )
     bare = tables[None]

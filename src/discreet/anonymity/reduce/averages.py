@@ -53,7 +53,7 @@ def coordinates_of(column: Coded) -> Reals:
         )
     if column.has_missing:
         raise InvalidArgument(
-            f"{column.name!r} misses values, and a missing value has no place among numbers",
+            f"{column.name!r} has missing values, which have no place among numbers",
             hint="leave these rows out; Mondrian and the optimal search take them",
         )
     at = np.asarray(as_stored(column.values).cast(pa.float64(), safe=False), dtype=np.float64)

@@ -121,7 +121,7 @@ def _check(models: Sequence[Model], rounds: int, counted: Counted) -> None:
             )
     if counted.population:
         raise InvalidArgument(
-            "whom a row could be in a population isn't settled where rows have different levels",
+            "where rows have different levels, it isn't settled who a row could be in a population",
             hint="leave out local_recoding, or the models about a population",
         )
 

@@ -149,7 +149,7 @@ def _cut(
     unit = () if records.units is None else records.units.names
     for model in judge.failing(everything(points)):
         raise InvalidArgument(
-            f"the whole table, taken as one class, doesn't meet {model}, so that nothing is to be gained by ranges",
+            f"the whole table, taken as one class, doesn't meet {model}, so ranges can't help",
             hint=f"ask for less: it has {Noun.of(unit).counted(records.counted)}",
         )
     found = partition(points, axes, judge, relaxed=relaxed)

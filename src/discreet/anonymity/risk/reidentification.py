@@ -145,7 +145,7 @@ def register_of(population: object | None, columns: Sequence[str] | None, record
         raise InvalidArgument(
             f"the population has {noun.counted(register.counted)}, fewer than the {records.counted:,} that are drawn "
             "from it",
-            hint="name a table of everybody whom the rows were drawn from, these people included",
+            hint="name a table of everyone the rows were drawn from, these people included",
         )
     return register
 

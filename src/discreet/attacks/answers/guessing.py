@@ -187,7 +187,7 @@ def guessing(target: Answering, condition: str, *, who: str, truth: bool | None 
         tried=1,
         success=None if right is None else float(right),
         baseline=0.5,
-        baseline_is="whoever tosses a coin, both being equally likely beforehand",
+        baseline_is="a coin toss, both being equally likely beforehand",
         guesses=(Guess(who=who, what=condition if says else f"not {condition}", confidence=sure, right=right),),
         answer=reply.value,
         truth=truth,

@@ -107,7 +107,7 @@ def reconstruction(  # noqa: PLR0913 — who, by which key, what is wanted, and 
         tried=len(people),
         success=None if bits is None else share_right(fit.estimates, bits),
         baseline=None if bits is None else float(max(bits.mean(), 1 - bits.mean())),
-        baseline_is="whoever guesses the commoner value of everybody",
+        baseline_is="the commoner value for everyone",
         guesses=_guesses(
             people, secret, fit.estimates, bits, surest_possible(sets[: len(counts)], replies[0].deviation)
         ),

@@ -97,7 +97,7 @@ class Study:
         if size < 1:
             rows = "rows" if records.units is None else "units"
             raise InvalidArgument(
-                f"tracing takes three {rows} or more: of a member, of a stranger and of somebody else",
+                f"tracing takes three {rows} or more: of a member, a stranger and someone else",
                 hint="a table of more people",
             )
         return cls(

@@ -96,7 +96,7 @@ def sweep(
         tried=people * trials * len(points),
         success=sum(point.success for point in points) / len(points),
         baseline=0.5,
-        baseline_is="whoever tosses a coin",
+        baseline_is="a coin toss",
         guesses=(),
         people=people,
         questions=questions,

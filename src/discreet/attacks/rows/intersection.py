@@ -94,7 +94,7 @@ def intersection(  # noqa: PLR0913 — two releases, who is in both, and what is
     wanted = People.of(people)
     known = wanted.known
     if not known.rows:
-        raise NotTried("nobody is known whom to look for", hint="a table of one person or more")
+        raise NotTried("there is no known person to look for", hint="a table of one person or more")
     for each in (first, second):
         if isinstance(each, Answering):
             refuse_rows(each, wanted.every)

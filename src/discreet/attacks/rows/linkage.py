@@ -104,7 +104,7 @@ def linkage(  # noqa: PLR0913 — what links, what is wanted, and what is known 
     people = People.of(auxiliary)
     known = people.known
     if not known.rows:
-        raise NotTried("nobody is known whom to look for", hint="a table of one person or more")
+        raise NotTried("there is no known person to look for", hint="a table of one person or more")
     if isinstance(release, Answering):
         return _of_answers(asked_of(release, people.every, on=on, sensitive=sensitive, labels=labels, who=who))
     key = _key(truth)

@@ -63,7 +63,7 @@ class Sample:
             NotTried: nobody is known, or the comparisons don't last for one person.
         """
         if not known.rows:
-            raise NotTried("nobody is known whom to look for", hint="a table of one person or more")
+            raise NotTried("there is no known person to look for", hint="a table of one person or more")
         kinds = grouped([known.column(name) for name in on]).number
         few: Whole = uniform(known.rows, _PILOT)
         pilot = known.only(on).take(few)

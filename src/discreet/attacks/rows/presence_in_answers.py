@@ -119,7 +119,7 @@ def presence(  # noqa: PLR0913 — who is asked, what is known and how well, eac
         tried=len(replies),
         success=None if truth is None else float(np.mean(np.equal(says, truth))),
         baseline=None if truth is None else max(truth.count(True), truth.count(False)) / len(truth),
-        baseline_is="whoever says the same of everybody",
+        baseline_is="the same answer for everyone",
         guesses=surest(
             Guess(
                 who=shown(label),

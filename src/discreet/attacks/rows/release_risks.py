@@ -195,13 +195,13 @@ def inference(  # noqa: PLR0913 — three tables, and what of them is what
     if targets < 1:
         raise InvalidArgument("an inference takes one target or more")
     if on is not None and sensitive in on:
-        raise InvalidArgument(f"the column {sensitive!r} can't be known and inferred")
+        raise InvalidArgument(f"the column {sensitive!r} can't be both known and inferred")
     tables = Tables.of(release, original, control, None if on is None else [*on, sensitive])
     if sensitive in tables.left_out:
-        raise NotTried(f"no released cell says anything of the values of {sensitive!r}")
+        raise NotTried(f"no released cell says anything about the values of {sensitive!r}")
     hidden = next((column for column in tables.columns if column.name == sensitive), None)
     if hidden is None:
-        raise SchemaMismatch(f"not all of the tables have a column {sensitive!r}")
+        raise SchemaMismatch(f"not all tables have a column {sensitive!r}")
     known = [column for column in tables.columns if column.name != sensitive]
     if not known:
         raise NotTried("no other column can be compared")
@@ -231,8 +231,8 @@ def inference(  # noqa: PLR0913 — three tables, and what of them is what
 
 RISKS: dict[str, str] = {
     "singling-out": "single people out by predicates that hold of exactly one released row",
-    "linkability": "link what two parties know of somebody by the rows that are nearest to each",
-    "inference": "infer a column of somebody from the released row that is nearest in the others",
+    "linkability": "link what two parties know of a person by the rows that are nearest to each",
+    "inference": "infer a person's value in a column from the released row that is nearest in the others",
 }
 """The three attacks on a release beside its original, by name, and what each does."""
 

@@ -243,7 +243,9 @@ def seen_of(  # noqa: PLR0913 — what is attacked, of whom, by what and for wha
     """
     if people is None:
         if isinstance(release, Answering):
-            raise InvalidArgument("answers don't say whom to ask for", hint="people=…, a table of whom is known")
+            raise InvalidArgument(
+                "answers don't say who to ask about", hint="people=…, a table of the people who are known"
+            )
         rows = Rows.of(release)
         if not rows.records.rows:
             raise NotTried("the release has no rows")
@@ -262,7 +264,7 @@ def seen_of(  # noqa: PLR0913 — what is attacked, of whom, by what and for wha
     wanted = People.of(people)
     known = wanted.known
     if not known.rows:
-        raise NotTried("nobody is known whom to look for", hint="a table of one person or more")
+        raise NotTried("there is no known person to look for", hint="a table of one person or more")
     if isinstance(release, Answering):
         refuse_rows(release, wanted.every)
         if labels is None and sensitive in wanted.every.names:

@@ -167,7 +167,7 @@ def _by_rows(rows: Rows, tables: tuple[Records, Records | None], on: Sequence[st
     sizes = found.sizes[drawn]
     if np.mean(_in_classes(found, drawn) > 0) < _FITTING:
         raise NotTried(
-            "a predicate of all columns is met by nobody: most released rows are like nobody's in the data",
+            "no one meets a predicate of all columns: most released rows match no one's in the data",
             hint=Hint(
                 "predicates(release, original, control), of a few columns each", cli="--original FILE --control FILE"
             ),

@@ -105,7 +105,7 @@ def small_groups(  # noqa: PLR0913 — the grouping, the value and the parameter
         raise InvalidArgument("the rules need n ≥ 1, 0 < k < 100 and p > 0")
     if isinstance(release, Answering):
         if people is None:
-            raise InvalidArgument("answers don't say whom to ask for", hint="people=…, the table that is asked")
+            raise InvalidArgument("answers don't say who to ask about", hint="people=…, the table that is asked")
         table, name = read(people), release.against
         refuse_rows(release, table)
     else:

@@ -112,7 +112,7 @@ class Tables:
         if _FEWEST * tables[2].rows < tables[1].rows:
             raise InvalidArgument(
                 f"the control has {tables[2].rows:,} people for {tables[1].rows:,} in the original",
-                hint="half as many or more, whom the release wasn't made of",
+                hint="at least half as many, from whom the release wasn't made",
             )
         found = {name: _compared(name, [table.column(name) for table in tables]) for name in names}
         columns = tuple(column for column in found.values() if column is not None)

@@ -68,7 +68,7 @@ class DuckDB:
     def known(self, table: Table) -> Table:
         """A public table with what it holds. See `Engine.known`."""
         if not table.public:
-            raise TypeError("what a private table holds is nobody's to list")
+            raise TypeError("what a private table holds may not be listed")
         known = self._known.get(table)
         if self._snapshot.tables[table.name.casefold()].rows > MOST_ROWS:
             return replace(table, size=self._snapshot.tables[table.name.casefold()].rows)
@@ -92,8 +92,8 @@ class DuckDB:
             raise
         except Exception as error:
             raise EngineUnavailable(
-                f"the engine can't do what the question takes: {error}",
-                hint="mend what it says, or ask otherwise; nothing was charged",
+                f"the engine can't do what the question needs: {error}",
+                hint="fix what it says, or ask differently; nothing was charged",
             ) from error
 
     def run(self, exact: Exact) -> ExactResult:

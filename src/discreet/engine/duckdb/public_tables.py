@@ -24,7 +24,7 @@ def check_unique(session: Session, table: Table, raw: RawViews) -> None:
         if session.execute(f"SELECT 1 FROM ({twice})"):
             raise SchemaMismatch(
                 f"column {column!r} of table {table.name!r} is declared as unique, but a value occurs in it twice",
-                hint="values beyond a column's bounds count as its ends; leave it out of unique, or mend the table",
+                hint="values beyond a column's bounds count as its ends; leave it out of unique, or fix the table",
             )
 
 

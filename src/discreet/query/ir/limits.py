@@ -74,8 +74,8 @@ def _missing_limits(table: Table) -> Never:
     raise LimitsRequired(
         f"a unit may have many rows in table {table.name!r}, and nothing says how many of them count",
         hint=Hint(
-            f'limits="auto" has it chosen privately, limits=Limits(rows=20) says it; or {declared}',
-            cli=f"--limits auto has it chosen privately, --limits 20 says it; or {declared}",
+            f'limits="auto" chooses it privately, limits=Limits(rows=20) states it; or {declared}',
+            cli=f"--limits auto chooses it privately, --limits 20 states it; or {declared}",
         ),
     )
 

@@ -59,7 +59,7 @@ def aggregate_call(node: Node) -> AggregateCall:
     """What an aggregate's node asks for.
 
     Raises:
-        QueryError: it isn't offered, or a part of it isn't understood.
+        QueryError: it isn't supported, or a part of it isn't understood.
     """
     read = AGGREGATE_SYNTAX.get(type(node).__name__)
     if read is None:
@@ -94,7 +94,7 @@ def _one(spelling: Spelling, node: Node) -> AggregateCall:
     of, label = node.args.get("this"), spelling.function.name.upper()
     if type(of).__name__ == "Distinct" and spelling.function.adds_up:
         raise Unsupported(
-            f"{label}(DISTINCT …) isn't offered: equal values of different units would count once",
+            f"{label}(DISTINCT …) isn't supported: equal values of different units would count once",
             hint=f"{label} takes all rows; COUNT(DISTINCT x) counts values",
         )
     return AggregateCall(function=spelling.function, of=of, fraction=spelling.fraction)
@@ -128,7 +128,7 @@ def _condition(spelling: Spelling, node: Node) -> AggregateCall:
 
 def _extreme(spelling: Spelling, node: Node) -> AggregateCall:
     if node.args.get("count") or node.expressions:
-        raise TypeMismatch("MIN and MAX take one argument", hint="a list of extremes isn't offered")
+        raise TypeMismatch("MIN and MAX take one argument", hint="a list of extremes isn't supported")
     _check_parts(node, "this")
     of = node.this
     if type(of).__name__ == "Distinct" and len(of.expressions) == 1 and not of.args.get("on"):
@@ -278,7 +278,7 @@ def _fraction(node: Any) -> Fraction:  # noqa: ANN401 — a part of a node, or n
     if not text or not _FRACTION.fullmatch(text) or text == "." or Fraction(text) > 1:
         several = type(node).__name__ in {"Array", "Tuple", "List"}
         raise Unsupported(
-            "a quantile's fraction is a number from 0 to 1, written out with nine digits at the most",
+            "a quantile's fraction is a number from 0 to 1, written out with at most nine digits",
             hint="ask for each quantile in a column of its own" if several else "0.5 is the median",
         )
     return Fraction(text)

@@ -45,7 +45,7 @@ def _is_real(node: Node, bind: Bind) -> bool:
                 kind = bind(inner.this).type.kind
             except QueryError:
                 raise Unsupported(
-                    "whether this is divided as whole numbers are isn't known",
+                    "it isn't known whether this divides whole numbers",
                     hint="CAST one side AS FLOAT, or AS INTEGER",
                 ) from None
             if kind is not Kind.INTEGER:

@@ -78,7 +78,7 @@ class RowBinder:
         self._depth += 1
         try:
             if self._depth > MOST_DEPTH:
-                raise Unsupported(f"an expression may be nested {MOST_DEPTH} deep")
+                raise Unsupported(f"an expression may be nested at most {MOST_DEPTH} deep")
             expr = self._bound(node)
             if weight(expr, self._weights) > MOST_WEIGHT:
                 raise Unsupported("this expression is too large", hint="ask several smaller questions")
@@ -274,7 +274,7 @@ class AnswerBinder(RowBinder):
         if not isinstance(found, ir.Column):
             return found
         raise UngroupedColumn(
-            f"column {found.name!r} is neither in GROUP BY nor inside of an aggregate, "
+            f"column {found.name!r} is neither in GROUP BY nor inside an aggregate, "
             "so a row's own value would be released",
             hint=f"GROUP BY {found.name}, or aggregate it: COUNT({found.name})",
         )
@@ -315,7 +315,7 @@ class Aggregates:
         """What an aggregate is released as; equal ones are one.
 
         Raises:
-            Unsupported: it isn't offered, or a part of it isn't understood.
+            Unsupported: it isn't supported, or a part of it isn't understood.
             TypeMismatch: an argument is of a kind that it doesn't take.
             UnboundedColumn: nothing limits what one row can add, or where a quantile can lie.
         """

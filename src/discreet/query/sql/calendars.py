@@ -65,7 +65,7 @@ def _extract(node: Node, semantics: DialectSemantics) -> Node:
         raise Unsupported("the seconds of EXTRACT have a fraction here", hint="DATE_TRUNC('second', …) leaves it off")
     if semantics.real_parts and _is_divided(node):
         raise Unsupported(
-            "EXTRACT gives no whole number in this dialect, so what this division means depends on more",
+            "EXTRACT doesn't give a whole number in this dialect, so it isn't clear what this division means",
             hint="CAST(EXTRACT(…) AS INTEGER), or divide by 10.0",
         )
     return _field("DOY", of) if name == "DAY_OF_YEAR" else None
@@ -84,7 +84,7 @@ def _weekday(of: Node, semantics: DialectSemantics) -> Node:
 
     if semantics.sunday is None:
         raise Unsupported(
-            "which number a day of the week has isn't settled in this dialect",
+            "this dialect doesn't settle which number a day of the week has",
             hint="ISODOW, or another dialect: in DuckDB's, Sunday is 0",
         )
     if semantics.sunday == 1:
@@ -216,7 +216,7 @@ def _read(node: Node, semantics: DialectSemantics) -> Node:
         return _first_day(month, "MONTH")
     if type(text).__name__ != "Literal" or type(form).__name__ != "Literal":
         raise Unsupported(
-            f"{said(node)} takes a text and its form, both written out", hint="CAST(x AS DATE) reads 2024-12-31"
+            f"{said(node)} takes a text and its format, both written out", hint="CAST(x AS DATE) reads 2024-12-31"
         )
     pattern = re.sub("(%[a-z])strict", r"\1", form.name, flags=re.IGNORECASE).replace("%-", "%").replace('"', "")
     pattern = re.sub(r"ff\d?$", "%f", pattern, flags=re.IGNORECASE)
@@ -225,7 +225,7 @@ def _read(node: Node, semantics: DialectSemantics) -> Node:
     found = _moment(text.name, pattern) or _moment(text.name, pattern.removesuffix(".%f")) if is_known else None
     if found is None:
         raise TypeMismatch(
-            f"{text.name[:40]!r} isn't a date in the form that {said(node)} is given",
+            f"{text.name[:40]!r} isn't a date in the format given to {said(node)}",
             hint="DATE '2024-12-31', or TIMESTAMP '2024-12-31 23:59:59'",
         )
     timed = type(node).__name__ == "StrToTime" or (semantics.timed_texts and bool(named & _TIMES))

@@ -46,7 +46,7 @@ def casted(node: exp.Expression, bind: Bind) -> ir.Expr:
     called = str(target.meta.get(SAID, name))[:40]
     if kind is None or (sizes and (kind is not Kind.TEXT or name == "CHAR")):
         what = f"CAST to {called}" if SAID in target.meta else f"what {said(node) or 'this'} gives"
-        raise Unsupported(f"{what} isn't offered", hint=f"one of {', '.join(Kind)}")
+        raise Unsupported(f"{what} isn't supported", hint=f"one of {', '.join(Kind)}")
     value, meaning = bind(node.this), meaning_of(node)
     match kind:
         case Kind.TEXT:
@@ -88,10 +88,10 @@ def _written(value: ir.Expr, node: Node) -> ir.Expr:
     is_known = kind not in meaning.other_texts
     if kind is Kind.REAL and not (is_known and isinstance(value, ir.Column)) and not is_null(value):
         raise Unsupported(
-            "how a real number is written as a text differs", hint="CAST(ROUND(x) AS BIGINT) inside of it"
+            "engines write a real number as text in different ways", hint="CAST(ROUND(x) AS BIGINT) inside it"
         )
     if not is_known:
-        raise Unsupported(f"how a {kind} is written as a text differs in this dialect", hint="compare it as it is")
+        raise Unsupported(f"this dialect writes a {kind} as text in its own way", hint="compare it as it is")
     return cast(value, Kind.TEXT)
 
 
@@ -104,7 +104,7 @@ def _readable(value: ir.Expr, meaning: DialectSemantics) -> ir.Expr:
     is_any = any(column.type.kind is Kind.TEXT for column in ir.columns_in(value))
     if value.type.kind is Kind.TEXT and is_any and meaning.reads_beginnings:
         raise Unsupported(
-            "a text is cast to the number that it begins with in this dialect, and to NULL here if it is none",
+            "this dialect casts a text to the number it begins with; here a text that isn't a number becomes NULL",
             hint="compare it as a text",
         )
     return value
@@ -134,8 +134,8 @@ def _narrowed(value: ir.Expr, node: Node, name: str) -> ir.Expr:
         return found
     if meaning.wraps and value.type.kind is not Kind.TEXT:
         raise Unsupported(
-            "what becomes of numbers that are too large for this type depends on more in this dialect",
-            hint="BIGINT, or GREATEST(LEAST(x, 100), 0) inside of it",
+            "it isn't clear what this dialect makes of numbers that are too large for this type",
+            hint="BIGINT, or GREATEST(LEAST(x, 100), 0) inside it",
         )
     fits = call("and", call("ge", found, literal(-limit)), call("le", found, literal(limit - 1)))
     return call("if", fits, found, literal(None))
@@ -192,7 +192,7 @@ def _whole(value: ir.Expr, rounding: Rounding | str | None) -> ir.Expr:
             return to_whole_towards_zero(value)
         case _:
             raise Unsupported(
-                "how a CAST to whole numbers rounds isn't known of this dialect",
+                "it isn't known how this dialect rounds in a CAST to whole numbers",
                 hint="say it: FLOOR, CEIL, ROUND or TRUNC",
             )
 
@@ -209,7 +209,7 @@ def _decimal(value: ir.Expr, digits: int, behind: int) -> ir.Expr:
     if behind < 0:
         return value
     if behind > digits:
-        raise TypeMismatch(f"DECIMAL({digits}, {behind}) has more digits behind the point than in all")
+        raise TypeMismatch(f"DECIMAL({digits}, {behind}) has more digits after the point than in total")
     if behind == 0:
         value = call("round_real", value)
     elif behind <= MOST_DIGITS:

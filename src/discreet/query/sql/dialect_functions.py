@@ -21,9 +21,9 @@ def _like(node: Node, semantics: DialectSemantics) -> Node:
 
     pattern = node.expression
     if semantics.escapes and type(pattern).__name__ == "Literal" and "\\" in pattern.name:
-        raise Unsupported("a backslash in the pattern of LIKE escapes what follows", hint="LIKE takes % and _ alone")
+        raise Unsupported("a backslash in the pattern of LIKE escapes what follows", hint="LIKE takes only % and _")
     if semantics.classes and "[" in pattern.name:
-        raise Unsupported("[ ] in the pattern of LIKE stand for a class of characters", hint="LIKE takes % and _ alone")
+        raise Unsupported("[ ] in the pattern of LIKE stand for a class of characters", hint="LIKE takes only % and _")
     if semantics.folds_patterns and type(node).__name__ == "Like":
         if semantics.folds_accents or not pattern.name.isascii():
             raise Unsupported(
@@ -50,7 +50,7 @@ def _beginning(node: Node, _semantics: DialectSemantics) -> Node:
     part = node.expression
     if type(part).__name__ != "Literal" or not part.args.get("is_string") or set(part.name) & set("%_\\"):
         raise Unsupported(
-            "what a text begins or ends with, or contains, is written out, without %, _ and \\", hint="LIKE 'a%'"
+            "the beginning, end or part to look for must be written out, without %, _ or \\", hint="LIKE 'a%'"
         )
     before = "" if type(node).__name__ == "StartsWith" else "%"
     behind = "" if type(node).__name__ == "EndsWith" else "%"
@@ -153,7 +153,7 @@ def _decimal(node: Node, to: Node, semantics: DialectSemantics) -> None:
 
     sizes = [part.name for part in to.expressions]
     if len(sizes) > 2 or not all(size.isdigit() and int(size) <= 76 for size in sizes):  # noqa: PLR2004 — BigQuery's longest
-        raise TypeMismatch("DECIMAL takes how many digits there are, and how many behind the point")
+        raise TypeMismatch("DECIMAL takes the number of digits, and how many of them follow the point")
     if not sizes and semantics.digits is None:
         raise Unsupported("this DECIMAL doesn't say how many digits it has", hint="DECIMAL(18, 2)")
     whole = semantics.whole_decimals and (sizes[1:] == ["0"] or len(sizes) == 1)
@@ -173,7 +173,7 @@ def _converted(node: Node, semantics: DialectSemantics) -> Node:
         raise Unsupported("CONVERT takes a type, and a value", hint="CAST(x AS …)")
     style, to = node.args.get("style"), getattr(node.this.this, "name", "")
     if style is not None and not (style.name in _ISO_STYLES and (to == "DATE" or to in _SECONDS)):
-        raise Unsupported("CONVERT takes no style here but those of 2024-12-31", hint="CAST(x AS …)")
+        raise Unsupported("CONVERT takes only styles that write dates as 2024-12-31", hint="CAST(x AS …)")
     cast = exp.Cast(this=node.expression, to=node.this)
     _cast(cast, semantics)
     return cast

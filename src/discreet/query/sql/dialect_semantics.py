@@ -343,7 +343,7 @@ def _check_averages(question: ir.Question) -> None:
     )
     if any(argument is not None and argument.type.kind is Kind.INTEGER for argument in found):
         raise Unsupported(
-            "the average of whole numbers is cut off to a whole one in this dialect", hint="AVG(CAST(x AS FLOAT))"
+            "this dialect cuts the average of whole numbers off to a whole number", hint="AVG(CAST(x AS FLOAT))"
         )
 
 

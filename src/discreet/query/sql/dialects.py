@@ -40,7 +40,7 @@ MEANINGLESS: Mapping[str, str] = {
     "requires_string": "what can't be cast is NULL, and TRY_CAST means the same as CAST",
     "return_type": "a date plus days or months is a date, a timestamp plus them a timestamp",
     "zero_on_all_null": "a count is never NULL",
-    "zero_start": "SUBSTRING begins at 1 at the least",
+    "zero_start": "SUBSTRING begins at 1 or later",
 }
 """Flags of the parser's that change nothing here, and why."""
 
@@ -76,7 +76,7 @@ def plain(tree: exp.Expression, dialect: str) -> exp.Expression:
     """The tree in words that mean the same in every dialect; it may be changed in place.
 
     Raises:
-        QueryError: the dialect means something that isn't offered, or that isn't known; with the place.
+        QueryError: the dialect means something that isn't supported, or that isn't known; with the place.
     """
     semantics = semantics_of(dialect)
     root = _Root(tree)

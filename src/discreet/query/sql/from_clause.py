@@ -174,7 +174,7 @@ class _From:
             or kind not in {"", "INNER", "OUTER", "CROSS", "SEMI", "ANTI"}
         ):
             what = " ".join(word for word in (method, side, kind) if word)
-            raise Unsupported(f"{what} JOIN isn't offered", hint="INNER, LEFT, RIGHT, SEMI and ANTI joins are")
+            raise Unsupported(f"{what} JOIN isn't supported", hint="INNER, LEFT, RIGHT, SEMI and ANTI joins are")
         right = self._rows(join.this)
         is_comma = not (side or kind or method or join.args.get("on") or join.args.get("using"))
         if is_comma:

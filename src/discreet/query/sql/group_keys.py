@@ -65,12 +65,12 @@ def check_distinct(distinct: exp.Expression, outputs: Sequence[ir.Output], keys:
         Unsupported: DISTINCT ON, or a key that isn't shown as it is.
     """
     if distinct.args.get("on"):
-        raise Unsupported("DISTINCT ON isn't offered", hint="GROUP BY gives each group once")
+        raise Unsupported("DISTINCT ON isn't supported", hint="GROUP BY gives each group once")
     shown = {output.expr.name for output in outputs if isinstance(output.expr, ir.Released)}
     hidden = sorted(set(keys) - shown)
     if hidden:
         raise Unsupported(
-            f"SELECT DISTINCT shows groups that differ in {hidden[0]!r} as one, and it isn't shown itself",
+            f"SELECT DISTINCT would merge groups that differ only in {hidden[0]!r}, which isn't shown",
             hint="leave DISTINCT out, or show the key",
         )
 

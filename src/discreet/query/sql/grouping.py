@@ -45,10 +45,10 @@ def grouping_of(
         bind: from a key's node to its expression.
 
     Raises:
-        Unsupported: too many keys or sets, or a clause that isn't offered.
+        Unsupported: too many keys or sets, or a clause that isn't supported.
     """
     if any(value for part, value in group.args.items() if part not in {"expressions", "all", "rollup", "cube"}):
-        raise Unsupported("this kind of GROUP BY isn't offered", hint="ROLLUP, CUBE and GROUPING SETS are")
+        raise Unsupported("this kind of GROUP BY isn't supported", hint="ROLLUP, CUBE and GROUPING SETS are")
     parts: list[list[_Set]] = []
     for node in nodes:
         make = _SETS.get(type(node).__name__)
@@ -61,7 +61,7 @@ def grouping_of(
             parts = [make([key for part in parts for key in part])]
     keys = tuple(dict.fromkeys(key for part in parts for each in part for key in each))
     if len(keys) > MOST_KEYS:
-        raise Unsupported(f"GROUP BY takes {MOST_KEYS} keys at the most")
+        raise Unsupported(f"GROUP BY takes at most {MOST_KEYS} keys")
     if all(len(part) == 1 for part in parts):
         return Grouping(keys, ())
     return Grouping(keys, _multiplied(parts, keys))

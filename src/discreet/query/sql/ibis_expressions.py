@@ -74,7 +74,7 @@ def sql_of(frame: Any) -> str:  # noqa: ANN401 — as above
         said = re.sub(r"<[^>]*>\s*|\s+", " ", str(error)).strip()[:200]
         raise Unsupported(
             "Ibis can't write this expression as SQL" + (f": {said}" if said else ""),
-            hint="tables with data of their own, and functions in Python, have no part in a question",
+            hint="a question can't hold in-memory tables or Python functions",
         ) from None
     return text
 

@@ -89,8 +89,8 @@ def one_sided(  # noqa: PLR0913 — a join has this many parts
     both = left.names() | right.names()
     if not all((column.table, column.name) in both for each in conditions for column in ir.columns_in(each)):
         raise Unsupported(
-            f"the conditions of this {word} name columns of neither of its sides",
-            hint="say in WHERE what isn't about these two",
+            f"a condition of this {word} names a column of neither side",
+            hint="put conditions that aren't about these two into WHERE",
             at=right.items[0].at,
         )
     if right.is_private and not left.is_private:
@@ -233,7 +233,7 @@ def _unconnected(left: Rows, right: Rows) -> Unsupported:
 def _apart(left: Rows, right: Rows) -> Unsupported:
     """The error for private relations that don't meet along the unit."""
     return Unsupported(
-        f"private tables meet along the unit, and this doesn't say that rows of {left.called!r} and "
+        f"private tables are joined on the unit, and this doesn't say that rows of {left.called!r} and "
         f"{right.called!r} belong to the same one",
         hint="join on the unit's id, or on a declared link",
         at=right.items[0].at,

@@ -45,7 +45,7 @@ def margin(node: exp.Expression, bind: Bind) -> ir.Margin:
         raise TypeMismatch(f"{node.name.upper()} takes {takes}", hint=f"{node.name.upper()}(n)")
     of = bind(args[0])
     if any(True for _ in ir.margins(of)):
-        raise Unsupported("an interval's end has no interval itself", hint="name a column that is measured")
+        raise Unsupported("an interval's end has no interval of its own", hint="name a column that is measured")
     if not of.type.kind.is_number:
         raise TypeMismatch(f"{node.name.upper()} takes a number, not {of.type.kind}")
     confidence = _confidence(args[1]) if len(args) > 1 else _CONFIDENCE

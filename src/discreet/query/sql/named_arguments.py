@@ -2,7 +2,7 @@
 
 The parser would count them as arguments too many, so they become a function of the first argument before it sees them:
 `SUM(contribution_bounds_per_row(x, 0, 100))`, under a name that no question can spell. It clamps what each row adds;
-bounds per group aren't offered.
+bounds per group aren't supported.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _taken(tokens: Sequence[Token], at: int, done: list[Token], calls: list[_Cal
         raise SqlSyntax(f"{name} comes after what is aggregated", hint=f"SUM(x, {name} => (0, 100))", at=token.start)
     call = calls[-1]
     if call.wrapped:
-        raise SqlSyntax("contribution bounds are given twice", hint="say them once", at=token.start)
+        raise SqlSyntax("contribution bounds are given twice", hint="give them once", at=token.start)
     end, bounds = _bounds(tokens, at + 2)
     if bounds is None:
         raise SqlSyntax(f"{name} takes two bounds", hint=f"{name} => (0, 100)", at=token.start)

@@ -143,7 +143,7 @@ class _Clause:
                 at = self._here()
                 name = self._name()
                 if name in values:
-                    raise SqlSyntax(f"option {name} is given twice", hint="say it once", at=at)
+                    raise SqlSyntax(f"option {name} is given twice", hint="give it once", at=at)
                 self._next("=")
                 values[name] = self._value(name)
             self._next(")")

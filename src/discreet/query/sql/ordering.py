@@ -35,20 +35,20 @@ def order_of(
     """The terms of ORDER BY.
 
     Raises:
-        Unsupported: a kind of it that isn't offered.
+        Unsupported: a kind of it that isn't supported.
         QueryError: a term means nothing.
     """
     if order is None:
         return ()
     if order.args.get("siblings") or order.args.get("this"):
-        raise Unsupported("ORDER SIBLINGS isn't offered", hint="leave it out")
+        raise Unsupported("ORDER SIBLINGS isn't supported", hint="leave it out")
     return tuple(_term(term, bind, outputs) for term in order.expressions)
 
 
 def _term(term: exp.Expression, bind: Callable[[exp.Expression], ir.Expr], outputs: Sequence[ir.Output]) -> ir.Order:
     """One term of ORDER BY."""
     if term.args.get("with_fill") or type(term).__name__ != "Ordered":
-        raise Unsupported("WITH FILL isn't offered", hint="leave it out", at=offset_of(term))
+        raise Unsupported("WITH FILL isn't supported", hint="leave it out", at=offset_of(term))
     node = cast("exp.Expression", term.this)
     position = position_of(node, "ORDER BY", len(outputs))
     expr = bind(node) if position is None else outputs[position].expr

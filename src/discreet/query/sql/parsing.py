@@ -258,7 +258,7 @@ def _check_beginning(first: Token) -> None:
     hint = "a question begins with SELECT"
     if first.token_type.name in _WORDS and word not in {"EXPORT", "IMPORT", "VACUUM", "CHECKPOINT", "RESET", "CALL"}:
         raise SqlSyntax(f"SELECT was expected, not {first.text[:40]!r}", hint=hint, at=at)
-    raise NotOneSelect(f"{word[:40]} isn't a question; tables here can only be asked", hint=hint, at=at)
+    raise NotOneSelect(f"{word[:40]} isn't a question; tables here can only be read", hint=hint, at=at)
 
 
 def _check_numbers(tokens: list[Token]) -> None:
@@ -294,7 +294,7 @@ def _tree(text: str, tokens: list[Token], grammar: Dialect) -> exp.Expression:
     except ParseError as error:
         raise _parse_error(text, error.errors) from None
     except _TooManySteps:
-        raise Unsupported("this takes too many attempts to read", hint="fewer joins and nested types help") from None
+        raise Unsupported("reading this takes too many attempts", hint="fewer joins and nested types help") from None
     except RecursionError:
         raise Unsupported("this is nested too deeply") from None
     except (SqlglotError, *FAULTS):
@@ -347,9 +347,9 @@ def _select(tree: exp.Expression) -> exp.Select:
         return tree
     at = offset_of(tree)
     if isinstance(tree, exp.SetOperation):
-        raise Unsupported("UNION, INTERSECT and EXCEPT aren't offered", hint="ask one question for each part", at=at)
+        raise Unsupported("UNION, INTERSECT and EXCEPT aren't supported", hint="ask one question for each part", at=at)
     if isinstance(tree, exp.Subquery):
-        raise Unsupported("a question in parentheses isn't offered", hint="leave the parentheses out", at=at)
+        raise Unsupported("a question in parentheses isn't supported", hint="leave the parentheses out", at=at)
     if isinstance(tree, exp.Query):
         raise Unsupported("a question is one SELECT", hint="SELECT … FROM a table", at=at)
-    raise NotOneSelect("this isn't a question; tables here can only be asked", hint="begin with SELECT", at=at)
+    raise NotOneSelect("this isn't a question; tables here can only be read", hint="begin with SELECT", at=at)

@@ -86,7 +86,7 @@ def summary_of(node: exp.Expression, bind: RowBinder) -> ir.Summarized:
     """Read an aggregate over one unit's rows; it has no name yet.
 
     Raises:
-        QueryError: it isn't offered, or not of this.
+        QueryError: it isn't supported, or not of this.
     """
     summary, of = SUMMARIES.get(type(node).__name__), node.args.get("this")
     if summary is None:
@@ -204,13 +204,13 @@ class WindowBinder(RowBinder):
             raise UnknownColumn(f"there is no window {node.alias[:40]!r} here", hint="WINDOW w AS (PARTITION BY …)")
         of_another = node.args if over is not node else {}
         if any(of_another.get(part) for part in ("partition_by", "order", "spec")) or (of_another and over.alias):
-            raise Unsupported("a window that goes on from another isn't offered", hint="say all of it: OVER (…)")
+            raise Unsupported("a window that goes on from another isn't supported", hint="write all of it: OVER (…)")
         if any(
             value and part not in {"this", "partition_by", "order", "over", "alias"}
             for part, value in over.args.items()
         ):
             raise Unsupported(
-                "a window's frame isn't offered", hint="OVER (PARTITION BY … ORDER BY …) has SQL's own frame"
+                "a window's frame isn't supported", hint="OVER (PARTITION BY … ORDER BY …) has SQL's own frame"
             )
         partition = tuple(dict.fromkeys(self(part) for part in over.args.get("partition_by") or ()))
         owner = ir.owner_of(self._relation)
@@ -253,7 +253,7 @@ class WindowBinder(RowBinder):
         if type(node).__name__ in SUMMARIES:
             summarized = summary_of(node, self)
             if summarized.summary in {ir.Summary.MEDIAN, ir.Summary.COUNT_DISTINCT} and order:
-                raise Unsupported(f"{str(summarized.summary).upper()} can't be taken of the rows so far")
+                raise Unsupported(f"{str(summarized.summary).upper()} can't run over the rows so far")
             return ir.Windowed(
                 name="",
                 function=summarized.summary,
@@ -290,5 +290,5 @@ class WindowBinder(RowBinder):
         """How many rows LAG and LEAD go."""
         value = 1 if node is None else getattr(self(node), "value", None)
         if not isinstance(value, int) or not 0 <= value <= MOST_OFFSET:
-            raise TypeMismatch(f"LAG and LEAD go 0 to {MOST_OFFSET:,} rows")
+            raise TypeMismatch(f"LAG and LEAD go from 0 to {MOST_OFFSET:,} rows")
         return value

@@ -16,7 +16,7 @@ _AGGREGATES = (
     "CORR, BOOL_OR and BOOL_AND are offered"
 )
 _PATTERN = "LIKE takes % and _"
-_BITS = ("operators on bits", "% and // take numbers apart")
+_BITS = ("bitwise operators", "% and // take numbers apart")
 _NESTED = ("lists and structures", "values here are numbers, texts, dates and truths")
 
 _NODES = {
@@ -29,8 +29,8 @@ _NODES = {
     "Filter": ("FILTER here", "it stands behind an aggregate: SUM(x) FILTER (WHERE …)"),
     "WithinGroup": ("ordered-set aggregates", _AGGREGATES),
     "IgnoreNulls": ("this aggregate", _AGGREGATES),
-    "Order": ("ORDER BY inside of an aggregate", "leave it out"),
-    "Distinct": ("DISTINCT inside of an aggregate", "COUNT(DISTINCT x) counts different values"),
+    "Order": ("ORDER BY inside an aggregate", "leave it out"),
+    "Distinct": ("DISTINCT inside an aggregate", "COUNT(DISTINCT x) counts different values"),
     "Escape": ("ESCAPE", _PATTERN),
     "SimilarTo": ("SIMILAR TO", _PATTERN),
     "RegexpLike": ("regular expressions", _PATTERN),
@@ -38,10 +38,10 @@ _NODES = {
     "Interval": ("an interval by itself", "add it to a date: born + INTERVAL '3' MONTH"),
     "Placeholder": ("placeholders", "write the value itself"),
     "Parameter": ("placeholders", "write the value itself"),
-    "Collate": ("COLLATE", "UPPER or LOWER make comparison ignore case"),
+    "Collate": ("COLLATE", "UPPER or LOWER makes a comparison ignore case"),
     "AtTimeZone": ("time zones", "timestamps here have none"),
     "Bracket": ("indexing", "SUBSTRING takes a part of a text; APPROX_QUANTILES(x, 4)[OFFSET(1)] is one quantile"),
-    "Tuple": ("lists of values outside of IN", ""),
+    "Tuple": ("lists of values outside IN", ""),
     "PositionalColumn": ("columns by position", "name the column"),
     "Columns": ("COLUMNS()", "name each column"),
     "Alias": ("an alias here", "only the columns of the answer have aliases"),
@@ -160,7 +160,7 @@ CLAUSES = {
     "kind": ("a kind of row", "name the columns: SELECT a, b"),
     "laterals": ("LATERAL", "a join reads several tables"),
     "limit": ("LIMIT", _ROWS),
-    "locks": ("FOR UPDATE", "tables here can only be asked"),
+    "locks": ("FOR UPDATE", "tables here can only be read"),
     "match": ("MATCH_RECOGNIZE", "leave it out"),
     "offset": ("OFFSET", _ROWS),
     "operation_modifiers": ("a word between SELECT and the columns", "leave it out"),
@@ -169,7 +169,7 @@ CLAUSES = {
     "pivots": ("PIVOT", "GROUP BY makes a group of each value"),
     "prewhere": ("PREWHERE", "WHERE does the same"),
     "qualify": ("QUALIFY", "HAVING filters groups"),
-    "sample": ("SAMPLE", "all rows are asked; noise is what protects them"),
+    "sample": ("SAMPLE", "all rows are read; noise is what protects them"),
     "settings": ("SETTINGS", "leave it out"),
     "sort": ("SORT BY", "ORDER BY does"),
     "windows": ("WINDOW", "GROUP BY answers each group"),
@@ -181,7 +181,7 @@ _TABLE_PARTS = {
     "only": ("ONLY", "leave it out"),
     "pivots": CLAUSES["pivots"],
     "sample": ("TABLESAMPLE", CLAUSES["sample"][1]),
-    "version": ("an earlier state of a table", "tables are asked as they were admitted"),
+    "version": ("an earlier state of a table", "tables are read as they were admitted"),
 }
 """Names for what may stand beside a table's name and is refused, and the way around each."""
 
@@ -192,7 +192,7 @@ _LABEL = re.compile(r"(|the \w+ of )((?!CAST )[A-Z_]{2,}(?: WHEN)?)\b")
 _LONGEST = 40
 """Names in messages are cut off there."""
 
-_OFFERED = "offered are arithmetic, comparison, CASE, COALESCE, CAST, ROUND, parts of dates, LIKE, UPPER and their like"
+_OFFERED = "arithmetic, comparison, CASE, COALESCE, CAST, ROUND, parts of dates, LIKE, UPPER and the like are supported"
 
 
 def refusal(node: exp.Expression) -> QueryError:
@@ -291,7 +291,7 @@ def unknown_part(node: exp.Expression, part: str, value: object) -> QueryError:
         return refusal(value)  # type: ignore[arg-type]  # only syntax nodes have those names
     called = said(node)
     if part not in PARTS and isinstance(value, bool):
-        return Unsupported(f"what {called or 'this'} means in this dialect isn't known", hint="another spelling may be")
+        return Unsupported(f"it isn't known what {called or 'this'} means in this dialect", hint="try another spelling")
     if part not in PARTS or (part in FLAGS and not isinstance(value, bool)):
         return too_many(node)
     what = PARTS[part]
@@ -300,7 +300,7 @@ def unknown_part(node: exp.Expression, part: str, value: object) -> QueryError:
 
 def too_many(node: exp.Expression) -> QueryError:
     """The error for an argument that a function doesn't take."""
-    return Unsupported(f"{said(node) or 'this'} has an argument too many", hint="leave it out")
+    return Unsupported(f"{said(node) or 'this'} has one argument too many", hint="leave it out")
 
 
 def _suggestion(name: str) -> str:

@@ -236,7 +236,7 @@ def _extreme(name: str) -> ScalarSyntax:
             return found
         if skips is None:
             raise Unsupported(
-                f"whether {name.upper()} passes over NULLs isn't known of this dialect", hint="COALESCE(x, 0) has none"
+                f"it isn't known whether {name.upper()} skips NULLs in this dialect", hint="COALESCE(x, 0) has none"
             )
         return call("if", call("or", *(call("is_null", arg) for arg in args)), literal(None), found)
 
@@ -256,7 +256,7 @@ def _concat(node: Node, bind: Bind) -> ir.Expr:
     if meaning.empty_is_null:
         return concatenated(parts)
     if meaning.concat_skips is None and any(part.type.nullable for part in parts):
-        raise Unsupported("what CONCAT makes of NULL isn't known of this dialect", hint="COALESCE(x, '') has none")
+        raise Unsupported("it isn't known what CONCAT makes of NULL in this dialect", hint="COALESCE(x, '') has none")
     if meaning.concat_skips:
         parts = [call("coalesce", part, literal("")) if part.type.nullable else part for part in parts]
     return call("concat", *parts)

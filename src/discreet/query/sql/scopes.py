@@ -201,9 +201,7 @@ class SelectContext:
         """Count the scans of what is used: a WITH that uses another twice, and so on, doubles them each time."""
         self.scans += sum(1 for _ in ir.scans(relation))
         if self.scans > MOST_SCANS:
-            raise Unsupported(
-                f"a question reads tables {MOST_SCANS} times at the most", hint="ask several smaller ones"
-            )
+            raise Unsupported(f"a question reads tables at most {MOST_SCANS} times", hint="ask several smaller ones")
 
 
 def note_columns(context: SelectContext, scan: ir.Scan) -> None:

@@ -255,7 +255,7 @@ class _Reading:
         return spelled(node)[:MOST_NAME]
 
     def _refuse(self, part: str) -> None:
-        """Refuse a clause that isn't offered."""
+        """Refuse a clause that isn't supported."""
         found = self._parts[part]
         nodes = found if isinstance(found, list) else [found]
         at = offset_of(*(node for node in nodes if hasattr(node, "walk")))

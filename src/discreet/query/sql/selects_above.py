@@ -230,4 +230,4 @@ def _check_depth(expr: ir.Expr) -> None:
         level = {id(arg): arg for arg in below}
         if not level:
             return
-    raise Unsupported(f"an expression may be nested {MOST_DEPTH} deep", hint="fewer SELECTs above each other")
+    raise Unsupported(f"an expression may be nested at most {MOST_DEPTH} deep", hint="fewer SELECTs above each other")

@@ -61,7 +61,7 @@ class Subqueries:
             if type(query).__name__ == "Union":
                 return united(cast("exp.Union", query), self._context, lambda part: self(part, common))
             if type(query).__name__ != "Select":
-                raise Unsupported("INTERSECT and EXCEPT aren't offered", hint="IN (SELECT …) or NOT EXISTS")
+                raise Unsupported("INTERSECT and EXCEPT aren't supported", hint="IN (SELECT …) or NOT EXISTS")
             return self._select(cast("exp.Select", query), common)
 
     def _select(self, select: exp.Select, common: Common) -> Derived:
@@ -179,13 +179,13 @@ class Subqueries:
         if not any(self._context.facts.entity(key) for key in keys):
             raise Unsupported(
                 "a subquery that aggregates over several units would have to be released first",
-                hint=f"GROUP BY {unit.column} as well, or ask the inner question by itself",
+                hint=f"GROUP BY {unit.column} as well, or ask the inner question on its own",
             )
 
     def _distinct(self, select: exp.Select, derived: Derived) -> Derived:
         """SELECT DISTINCT: equal rows of one unit once."""
         if cast("exp.Expression", select.args["distinct"]).args.get("on"):
-            raise Unsupported("DISTINCT ON isn't offered", hint="QUALIFY ROW_NUMBER() OVER (…) = 1")
+            raise Unsupported("DISTINCT ON isn't supported", hint="QUALIFY ROW_NUMBER() OVER (…) = 1")
         owner = ir.owner_of(derived.relation)
         facts = self._context.facts
         if owner is not None and not any(facts.entity(column) for _, column in derived.columns):
@@ -228,7 +228,7 @@ def united(union: exp.Union, context: SelectContext, read: Callable[[exp.Query],
         TypeMismatch: their columns don't go together.
     """
     if union.args.get("distinct"):
-        raise Unsupported("UNION would drop rows that are equal to somebody else's", hint="UNION ALL keeps them")
+        raise Unsupported("UNION would drop rows that are equal to someone else's", hint="UNION ALL keeps them")
     if any(value and part not in {"this", "expression", "distinct", "with_"} for part, value in union.args.items()):
         raise Unsupported("ORDER BY and LIMIT can't be used on a UNION")
     parts = [read(query) for query in _members(union)]

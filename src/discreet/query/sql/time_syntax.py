@@ -95,7 +95,7 @@ def date_diff(node: Node, bind: Bind) -> ir.Expr:
         return call("days_between", start, end)
     per_year = {"year": 1, "quarter": 4, "month": 12}.get(unit)
     if per_year is None:
-        raise Unsupported(f"{called} in {unit}s isn't offered", hint="day, month, quarter or year")
+        raise Unsupported(f"{called} in {unit}s isn't supported", hint="day, month, quarter or year")
     years = call("subtract", call("year", end), call("year", start))
     if per_year == 1:
         return years
@@ -193,7 +193,7 @@ def later(node: exp.Expression, bind: Bind) -> ir.Expr:
     if amount is None:
         raise TypeMismatch("what is to be added is missing here")
     if said(node) in _ADDING_MONTHS and meaning.month_ends is not False:
-        what = "goes from the last day of a month to the last of another" if meaning.month_ends else "isn't known"
+        what = "moves the last day of a month to the last day of another" if meaning.month_ends else "isn't known"
         raise Unsupported(f"{said(node)} {what} in this dialect", hint="x + INTERVAL '1' MONTH keeps the day")
     value = dated(bind(node.this))
     if called in meaning.day_shifts:
@@ -202,7 +202,7 @@ def later(node: exp.Expression, bind: Bind) -> ir.Expr:
             raise Unsupported(f"{said(node)} takes a number of days in this dialect", hint="x + INTERVAL '5' HOUR")
     if is_interval(amount):
         if unit is not None:
-            raise Unsupported(f"{said(node)} has a unit too many: the interval has one", hint="leave it out")
+            raise Unsupported(f"{said(node)} takes no unit here: the interval has one", hint="leave it out")
         amounts = _amounts(amount)
     else:
         name, size = _unit("month" if called == "AddMonths" else "day" if unit is None else unit.name)
@@ -245,7 +245,7 @@ def _unit(name: str) -> tuple[str, int]:
     folded = name.casefold()
     found = UNITS.get(folded) or UNITS.get(folded.removesuffix("s"))
     if found is None:
-        raise Unsupported(f"an interval in {name[:40]!r} isn't offered", hint=", ".join(UNITS))
+        raise Unsupported(f"an interval in {name[:40]!r} isn't supported", hint=", ".join(UNITS))
     return found
 
 

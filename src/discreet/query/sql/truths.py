@@ -116,7 +116,7 @@ def dates_of(node: Node, args: list[ir.Expr]) -> list[ir.Expr]:
     cuts = meaning_of(node).cuts_times
     if cuts is None:
         raise TypeMismatch(
-            "a text with a time of day beside a date isn't settled in this dialect",
+            "this dialect doesn't settle how a text with a time of day compares with a date",
             hint="write DATE '2024-12-31' or TIMESTAMP '2024-12-31 23:59:59'",
         )
     return [cast(cast(arg, Kind.TIMESTAMP), Kind.DATE) if cuts and _is_timed(arg) else arg for arg in args]

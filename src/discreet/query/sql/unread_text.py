@@ -195,7 +195,7 @@ def unread(tokens: Sequence[Token], tree: exp.Expression, grammar: Dialect) -> Q
         group = _group(token)
         if group is None or counts[group] > sum(traces.found[feature] for feature in _FEATURES[group]):
             return Unsupported(
-                f"{token.text[:40]!r} isn't understood here, and can't be passed over",
+                f"{token.text[:40]!r} isn't understood here, and can't be ignored",
                 hint="leave it out, or write it in another way",
                 at=token.start,
             )

@@ -49,7 +49,7 @@ def common_of(query: exp.Query, common: Common) -> Common:
     if clause is None:
         return common
     if clause.args.get("recursive"):
-        raise Unsupported("WITH RECURSIVE isn't offered: how often it repeats would depend on the rows")
+        raise Unsupported("WITH RECURSIVE isn't supported: how often it repeats would depend on the rows")
     known = dict(common)
     for each in clause.expressions:
         alias = each.args["alias"]

@@ -211,7 +211,7 @@ def _approximate(loss: ApproxDP, size: int) -> ApproxDP:
 
 def _says_nothing(size: int) -> LossNotAccepted:
     """The refusal of a δ of 1 or more."""
-    return LossNotAccepted(f"for a group of {size} the δ of this loss says nothing any more")
+    return LossNotAccepted(f"the δ of this loss no longer says anything about a group of {size}")
 
 
 def amplify_poisson(loss: PureDP | ApproxDP, rate: Rationalizable) -> PureDP | ApproxDP:

@@ -322,7 +322,7 @@ def members(attacks: Mapping[str, Traced]) -> Figure:
         axes.set_xlabel("strangers taken for members")
         axes.set_ylabel("members found")
         key_beside(axes, list(curves), chosen)
-        words = "; ".join(f"{name} leads by {percent(value)} at the most" for name, value in lead.items())
+        words = "; ".join(f"{name} leads by at most {percent(value)}" for name, value in lead.items())
         forbidden = "".join(
             f" What is dotted leads by more than {shown(bound)}, which ε forbids on average." for bound in bounds
         )

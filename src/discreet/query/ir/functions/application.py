@@ -58,7 +58,7 @@ def apply(function: Function, args: Args) -> Expr:
     constants = [python_value(each) for each in written]
     folded = from_python(function.evaluate(*constants), inferred.kind) if function.agrees(*constants) else None
     if folded is None:
-        raise Unsupported("this constant can't be worked out in advance", hint="write its value itself")
+        raise Unsupported("this constant can't be worked out in advance", hint="write its value instead")
     return folded
 
 

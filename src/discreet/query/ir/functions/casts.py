@@ -304,7 +304,7 @@ def _infer_single(args: tuple[Expr, ...]) -> Type:
 def _prepare_single(args: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """It takes what is real already."""
     if args[0].type.kind is not Kind.REAL:
-        raise TypeMismatch(f"single precision is of real numbers, not of {args[0].type.kind} values")
+        raise TypeMismatch(f"single precision is for real numbers, not for {args[0].type.kind} values")
     return args
 
 

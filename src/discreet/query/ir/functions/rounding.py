@@ -115,7 +115,7 @@ def _infer_round(args: Args) -> Type:
     """Each step never decreases, so the rounded ends hold all rounded values; `outward` forgives an engine an ulp."""
     digits = constant("the number of digits", args[1], -MOST_DIGITS, MOST_DIGITS)
     if digits == 0:
-        raise Unsupported("ROUND(x, 0) isn't offered", hint="ROUND(x) rounds to whole numbers")
+        raise Unsupported("ROUND(x, 0) isn't supported", hint="ROUND(x) rounds to whole numbers")
     lo, hi = span_of(args[0])
     slack = Fraction(1, 10**digits) if digits >= 0 else Fraction(10**-digits)
     span = None if lo is None else lo - slack, None if hi is None else hi + slack

@@ -187,7 +187,7 @@ def _prepare_concat(args: Args) -> Args:
     for arg in of_kind("||", args, Kind.TEXT):
         flat.extend(arg.args if isinstance(arg, Call) and arg.function.name == "concat" else (arg,))
     if len(flat) > _MOST_PARTS or sum(map(_growth, flat)) > _MOST_GROWTH:
-        raise Unsupported(f"|| joins {_MOST_PARTS} texts at the most, {_MOST_GROWTH} of them columns")
+        raise Unsupported(f"|| joins at most {_MOST_PARTS} texts, of which at most {_MOST_GROWTH} are columns")
     return tuple(flat)
 
 
