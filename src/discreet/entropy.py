@@ -74,7 +74,7 @@ class Keystream:
         return words[:count].view(np.int64)
 
     def _rekey(self) -> None:
-        """Start anew under a key nobody has seen. It is never used again, so the counter may start at zero."""
+        """Start again under a key that no one has seen. It is never used again, so the counter may start at zero."""
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
         key = os.urandom(32)

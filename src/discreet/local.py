@@ -1,7 +1,7 @@
 """Input perturbation: each person randomises what they hold before they send it, so the collector need not be trusted.
 
 Every protocol is a frozen set of public parameters with a randomiser (`randomise` for one person, `randomise_all` for
-many), an unbiased estimator with ± (`estimate`), and what a report gives away at the most (`loss`, `event`). Protocols
+many), an unbiased estimator with ± (`estimate`), and a bound on what a report gives away (`loss`, `event`). Protocols
 that keep their answers say instead what all reports of a value that never changes give away together
 (`loss_if_unchanged`, `event_if_unchanged`). Between a person's value and their report there are only integers.
 

@@ -38,7 +38,7 @@ def take_share(threads: int, memory: int) -> None:
 
 
 def own_share() -> Share:
-    """What `take_share` left to this process; all of the machine, unless it was called."""
+    """The share that `take_share` left to this process; all of the machine, unless it was called."""
     return _own
 
 

@@ -148,7 +148,7 @@ def first_charge_of(event: Event) -> Charge:
 def _charge(  # noqa: PLR0911 — one case for each kind of event
     event: Event, laplace: Callable[[Fraction, int], Fraction], choice: Callable[[Fraction], Fraction]
 ) -> Charge:
-    """What an event adds, by the ρ of Laplace noise (of its scale and the shift) and of a choice (of its range)."""
+    """The charge of an event, by the ρ of Laplace noise (of its scale and the shift) and of a choice (of its range)."""
     match event:
         case LaplaceEvent(scale=scale, l1=l1, linf=linf):
             step = l1 if linf is None else linf

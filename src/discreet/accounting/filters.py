@@ -30,10 +30,10 @@ did. Totals only grow, so every prefix of a transcript in A satisfies (A), and e
 1. Junk is rare. Along any transcript Σδᵢ ≤ δs, so Pr[M(x) ∈ S] ≤ Σ_{y∈S} w(y)P(y) + δs, while
    Pr[M(x′) ∈ S] ≥ Σ_{y∈S} w(y)Q(y).
 2. On A: P(y) ≤ e^{Σεᵢ} Q(y) ≤ e^ε Q(y).
-3. On B: let M_B be the conversation without junk that answers a question if (B) holds and refuses it otherwise. What is
-   answered in y ∈ B, M_B answers too; what is refused in y was refused by (A) and by (B), so M_B refuses it. Hence M_B
-   gives y the same probabilities P(y) and Q(y). It is ρ*-zCDP by the second filter, so it is (ε, δc)-DP, which says
-   that Σ_y max(0, P(y) − e^ε Q(y)) ≤ δc. As 0 ≤ w ≤ 1, also Σ_{y∈S∩B} w(y)(P(y) − e^ε Q(y)) ≤ δc.
+3. On B: let M_B be the conversation without junk that answers a question if (B) holds and refuses it otherwise. M_B
+   answers whatever y ∈ B answers; whatever y refuses was refused by (A) and by (B), so M_B refuses it. Hence M_B gives
+   y the same probabilities P(y) and Q(y). It is ρ*-zCDP by the second filter, so it is (ε, δc)-DP, which says that Σ_y
+   max(0, P(y) − e^ε Q(y)) ≤ δc. As 0 ≤ w ≤ 1, also Σ_{y∈S∩B} w(y)(P(y) − e^ε Q(y)) ≤ δc.
 4. Together, Pr[M(x) ∈ S] ≤ e^ε Σ_{y∈S} w(y)Q(y) + δc + δs ≤ e^ε Pr[M(x′) ∈ S] + δ. ∎
 
 *Why there is no third filter.* Sums of μ², of Gaussian DP, keep a conversation too (`GaussianSum`), and with the same

@@ -47,7 +47,7 @@ def log_of(number: Fraction) -> float:
 def minimise(value: Callable[[float], float], around: float) -> Fraction:
     """Golden-section search for the least `value(h)`, h from e^−20 to e^20 times `around`.
 
-    What it returns needn't be the minimum: callers are sound at any h > 0.
+    The result needn't be the minimum: callers are sound at any h > 0.
     """
     golden = (sqrt(5) - 1) / 2
     middle = log(min(max(around, 1e-280), 1e280))
@@ -65,7 +65,7 @@ def least(passes: Callable[[Fraction], bool], *, start: Fraction, floor: Fractio
     """The least number that passes, to about `bits` binary digits; `floor` if that passes.
 
     Args:
-        passes: whether a number is proved to be large enough. What is returned has passed, whatever this does.
+        passes: whether a number is proved to be large enough. The result has passed, whatever this does.
         start: a guess; above 0.
         floor: nothing smaller is tried; above 0.
         bits: how finely.
@@ -95,7 +95,7 @@ def greatest(passes: Callable[[Fraction], bool], *, start: Fraction, ceiling: Fr
     """The greatest number that passes, to about `bits` binary digits; `ceiling` if that passes.
 
     Args:
-        passes: whether a number is proved to be small enough. What is returned has passed, whatever this does.
+        passes: whether a number is proved to be small enough. The result has passed, whatever this does.
         start: a guess; above 0.
         ceiling: nothing greater is tried.
         bits: how finely.

@@ -34,7 +34,7 @@ Column: TypeAlias = "pa.ChunkedArray | pa.Array"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """What a source has beside the records that were read of it.
+    """Parts of a source other than the records read from it.
 
     Args:
         columns: those that hold what no kind of column is, and weren't asked for by name: their types, by name.

@@ -33,7 +33,7 @@ class AttributeKind(StrEnum):
     """
 
     IDENTIFYING = "identifying"
-    """Names a person by itself: a name, a number, an address. It never belongs into a release."""
+    """Names a person on its own: a name, a number, an address. It never belongs into a release."""
     QUASI_IDENTIFYING = "quasi-identifying"
     """May be known from elsewhere, and with others of its kind may single a person out. It is what gets generalised."""
     SENSITIVE = "sensitive"
@@ -49,7 +49,7 @@ _MEASURE = "a measure, kept out of what others know: say if they know it"
 _FILLED = 20
 """How many values there must be before they alone say what a column is."""
 _DIFFERENT, _WIDE = 0.3, 100
-"""A measure has more than this share of different values; whole ones spread over so many times as many as there are."""
+"""A measure has more than this share of different values; whole ones also spread over this many times their number."""
 _UNSEEN = ColumnContent()
 _KEY = 0.5
 """The share of values that must lead to people, if the column is one that says whose rows are."""
@@ -128,13 +128,14 @@ class Attributes:
 
 
 def guess_attributes(table: object) -> tuple[AttributeGuess, ...]:
-    """What each column seems to be, from its name, from what its values look like and from how many rows share them.
+    """The kind that each column seems to be, from its name, the look of its values and how many rows share them.
 
     A column is identifying if some of its values hold what leads to a person, such as an e-mail address: see
     `discreet.tables.content`. That none was seen proves nothing, since of many values only some are looked at. It errs
-    on the side of caution: what isn't clear is quasi-identifying, unless it is a measure, which hardly anybody knows
-    of others to the digit; texts and whole numbers that differ in most rows are identifying; and only a column with one
-    value is called insensitive. Only a person who knows the data can say whether that is right; `confirm` is for that.
+    on the side of caution: what isn't clear is quasi-identifying, unless it is a measure, which hardly anyone knows
+    about others to the digit; texts and whole numbers that differ in most rows are identifying; and only a column with
+    one value is called insensitive. Only a person who knows the data can say whether that is right; `confirm` is for
+    that.
 
     Args:
         table: whatever `read` reads.
@@ -269,7 +270,7 @@ def _guess(column: Coded, *, is_number: bool) -> AttributeGuess:
 
 
 def told_by_content(column: str, content: ColumnContent) -> tuple[Content, ...]:
-    """What in a column leads to people. Cities are named after people, so in places names prove nothing.
+    """The things in a column that lead to people. Cities are named after people, so in places names prove nothing.
 
     Examples:
         >>> names = ColumnContent(found=(Content(what=NAMES, share=1, identifies=True),))
@@ -297,7 +298,7 @@ def _kind(column: Coded, content: ColumnContent, *, once: bool, is_number: bool)
         (may_be_known(column.name), quasi, _KNOWN_BY_NAME),
         (is_number, AttributeKind.IDENTIFYING, f"going by what its rows have in common, it looks like {OF_SOMEBODY}"),
         (alone, AttributeKind.IDENTIFYING, "no two rows share a value, as with a name or a number"),
-        # Before measures: a number by which somebody is known, kept as a measure, would be published as it is.
+        # Before measures: a number by which someone is known, kept as a measure, would be published as it is.
         (
             stored in {Kind.INTEGER, Kind.TEXT} and filled >= _FILLED and len(present(column)) > _CODES * filled,
             AttributeKind.IDENTIFYING,
@@ -386,11 +387,11 @@ _KNOWN = (
 A_NAME = "a name"
 """Why a name identifies, as `identifies` says it: two people may have the same."""
 A_PERSON = ("reaches one person", "an official number")
-"""Why a column identifies that nobody shares with anybody."""
+"""The reasons given for a column whose values no two people share."""
 
 
 def identifies(name: str, kind: Kind) -> str | None:
-    """Why a column of this name identifies people by itself; None if its name doesn't say so.
+    """Why a column of this name identifies people on its own; None if its name doesn't say so.
 
     Examples:
         >>> identifies("E-mail", Kind.TEXT), identifies("PatientID", Kind.INTEGER), identifies("age", Kind.INTEGER)

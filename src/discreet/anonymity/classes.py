@@ -141,7 +141,7 @@ def regrouped(classes: Classes, columns: Sequence[Coded], tuples: Codes, missing
 def _with_members(
     columns: tuple[Coded, ...], codes: Sequence[Packable], units: Codes, number: int, rows: Whole | None
 ) -> Classes:
-    """The classes of entries, each a unit's, which stand for so many rows; for one if that is left out."""
+    """The classes of entries, each a unit's, which stand for these numbers of rows; for one row each if left out."""
     found = group([*codes, units], [*(column.size for column in columns), number], rows)
     entries = found.tuples()
     begins = changes(entries[:, :-1])

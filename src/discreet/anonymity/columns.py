@@ -89,10 +89,10 @@ Reals: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 Value: TypeAlias = str | int | float | bool | Decimal | date | datetime | None
-"""What a cell can hold."""
+"""A cell's value."""
 
 _COUNTED = 1 << 20
-"""How many rows are counted at a time, or as many as there are values."""
+"""How many rows are counted at a time, unless there are more values than that."""
 
 
 class Coded:

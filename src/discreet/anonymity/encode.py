@@ -73,8 +73,8 @@ def _plain(array: pa.Array) -> pa.Array:
 def _parts(name: str, column: pa.ChunkedArray) -> tuple[list[tuple[Places, slice]], pa.ChunkedArray]:
     """The chunks of a dictionary-encoded column, and what they list: the values of a dictionary, then a missing one.
 
-    Of each chunk there are the places of its rows, and where in the list its own values are. A missing value has the
-    place behind them. Neighbours with the same dictionary share it.
+    Each chunk has the places of its rows, and where in the list its own values are. A missing value has the place
+    behind them. Neighbours with the same dictionary share it.
 
     Raises:
         SourceUnsupported: a place is outside the dictionary.

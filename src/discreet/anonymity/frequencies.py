@@ -29,7 +29,7 @@ class Holders:
     units: Codes
 
     def only(self, pairs: Mask) -> Holders:
-        """Those of some pairs, which are numbered anew."""
+        """The holders of some pairs, which are renumbered."""
         kept = pairs[self.pairs]
         return Holders(pairs=(np.cumsum(pairs) - 1)[self.pairs[kept]], units=self.units[kept])
 
@@ -183,7 +183,7 @@ def frequencies_of(
         records: the table.
         quasi_identifiers: one or more of its columns.
         sensitive: another of its columns; None for the classes alone.
-        population: a table of everybody whom the rows were drawn from, with the same quasi-identifiers.
+        population: a table of everyone the rows were drawn from, with the same quasi-identifiers.
 
     Raises:
         InvalidArgument: no quasi-identifier is named, one twice, or the sensitive column among them.
@@ -261,7 +261,7 @@ def _frequencies_by_unit(
 
 
 def summed(values: Codes, counts: Whole, number: int) -> Whole:
-    """For each of so many values, the sum of its counts. Sums of integers below 2^53 are exact in doubles."""
+    """For each value up to this number, the sum of its counts. Sums of integers below 2^53 are exact in doubles."""
     return np.bincount(values, weights=counts, minlength=number).astype(np.int64)
 
 

@@ -1,6 +1,6 @@
 """How many people share each value of a column: a value that fewer than k have must not be read off a release.
 
-With a list of everybody's numbers one can find a person by a number that the release shows, wherever that is: in a
+With a list of everyone's numbers, a person can be found by a number that the release shows, wherever it stands: in a
 cell, at one end of a range, or in a set.
 """
 

@@ -42,7 +42,7 @@ def hiding_places(columns: Sequence[Coded], tuples: Codes, rows: Whole) -> Whole
 
 
 def pooled(columns: Sequence[Coded], tuples: Codes, held: Held) -> Held:
-    """What is held by the rows that agree with each class.
+    """The entries held by the rows that agree with each class.
 
     Args:
         columns: the quasi-identifiers.
@@ -81,7 +81,7 @@ def _patterns(columns: Sequence[Coded], tuples: Codes) -> tuple[np.ndarray[tuple
 
 
 def _join(tuples: Codes, sizes: Sequence[int], seekers: Whole, held: Held) -> Held:
-    """What these classes find among the entries that agree with them on all of these columns."""
+    """Pool, for these classes, the entries that agree with them on all of these columns."""
     alike = np.zeros(len(tuples), dtype=np.int32)
     if sizes:
         alike = group([tuples[:, place] for place in range(len(sizes))], sizes).of_row().astype(np.int32)

@@ -61,7 +61,7 @@ def hide(count: int) -> str:
 
 
 def taken_as(missing: Missing) -> str:
-    """What missing values were taken as.
+    """How missing values were read.
 
     Examples:
         >>> taken_as(Missing.OWN_VALUE)

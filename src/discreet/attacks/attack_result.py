@@ -25,7 +25,7 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guess:
-    """What an attacker believes of one person.
+    """An attacker's belief about one person.
 
     Args:
         who: whom it is about, in words that the attacker has: a name, a row's place, a key.
@@ -60,7 +60,7 @@ class Guess:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AttackResult:
-    """What every attack's result has; an attack's own result extends it with its figures.
+    """The figures that every attack's result has; an attack's own result adds its own.
 
     A figure is a field: a number, a text, a flag, a tuple or a mapping of them, or a dataclass of them. `facts` and the
     report are made from the fields, so an attack's result need not write them again. Tuples are curves: they are in
@@ -240,7 +240,7 @@ def _lacking(result: AttackResult) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Comparison:
-    """What one attack achieves against each way to publish a table.
+    """The results of one attack against each way to publish a table.
 
     Args:
         attack: its name.
@@ -253,7 +253,7 @@ class Comparison:
     def rows(self) -> list[dict[str, object]]:
         """The table: what was attacked, how many were tried, how often it was right, and how often without.
 
-        What wasn't tried has None for these, and says why; what was tried on a sample has its interval.
+        An attack that wasn't tried has None for these, and says why; one that was tried on a sample has its interval.
         """
         return [
             {

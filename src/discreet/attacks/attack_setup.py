@@ -42,7 +42,8 @@ NUMBER = "person_number"
 """A column of consecutive numbers, for attacks that need to name people one by one."""
 
 CENSUS_ON, CENSUS_SENSITIVE, CENSUS_VALUE = ("dob", "zip", "sex"), "education", "income"
-"""What is known of the census's people, what is sought, and what totals are about, unless said otherwise."""
+"""The census's defaults: the columns that are known of people, the one that is sought, and the one that totals are
+about."""
 
 RAW, PSEUDONYMIZED, ANONYMIZED, ANSWERS = "raw", "pseudonymized", "anonymized", "answers"
 EXACT, FRESH, RESTRICTED = "exact", "fresh", "restricted"
@@ -154,7 +155,7 @@ class Setup:
     made: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def once(self, name: str, make: Callable[[], T]) -> T:
-        """What is left to chance: drawn once, when it is first asked for, so that all that is compared has the same."""
+        """A random part, drawn when it is first asked for and then kept, so that all that is compared has the same."""
         if name not in self.made:
             self.made[name] = make()
         return cast("T", self.made[name])
@@ -207,7 +208,7 @@ class Setup:
         keys: Mapping[str, Keys] | None = None,
         grouped_by: Sequence[Sequence[Coded]] | None = None,
     ) -> Answers:
-        """The gateway, before an account of its own. Whose privacy it is, is the table's unit: each row's, or its own.
+        """The gateway, before an account of its own. The unit of privacy is the table's: each row, or its own unit.
 
         Limits are those within which all units of the whole table are, so that nothing is cut off what is asked. As the
         bounds, they come from the table itself: an experiment on rows that the custodian has.
@@ -297,8 +298,8 @@ def set_up(table: object | None, terms: Terms, *, unit: WhoseRow = None, log: bo
             unit, that is the unit, which needn't be named again.
 
     Raises:
-        InvalidArgument: the table has no rows, or one of them doesn't say whose it is; or somebody else than the
-            unit is named as the person of a log.
+        InvalidArgument: the table has no rows, or one of them doesn't say whose it is; or someone other than the unit
+            is named as the person of a log.
         SchemaMismatch: the table lacks a column.
     """
     from discreet.anonymity.attributes import repeated
@@ -333,7 +334,7 @@ def _log(table: object, terms: Terms, unit: WhoseRow) -> tuple[Records, Terms]:
     """A table of what people did, and the terms with the person first, who is the unit if there is one.
 
     Raises:
-        InvalidArgument: somebody else than the unit seems to be named.
+        InvalidArgument: someone other than the unit seems to be named.
     """
     records, person = pseudonymous(table, unit)
     if person is None or records.units is None:

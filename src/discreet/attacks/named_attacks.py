@@ -215,7 +215,7 @@ def attack(  # noqa: PLR0913 — what is attacked and how it is set up, each by 
     """Run an attack by its name, on a table or on the synthetic census.
 
     Everything is tried on the custodian's own table, in memory and with throw-away accounts: nothing is charged and
-    nothing is written beside the data. What is printed says things about people in it.
+    nothing is written beside the data. The output says things about people in it.
 
     Args:
         name: one of `NAMED`.
@@ -273,7 +273,7 @@ def named(name: str) -> NamedAttack:
 def _columns(
     table: object | None, on: Sequence[str] | None, sensitive: str | None, value: str | None
 ) -> tuple[Sequence[str], str, str | None]:
-    """By what people are known, what is learned, and what totals are about: all may be left out for the census.
+    """The columns by which people are known, the one to learn, and the one to add up; the census has defaults.
 
     Raises:
         InvalidArgument: the table isn't the census, and the columns aren't named.
@@ -306,9 +306,9 @@ def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by
     """Run one attack against several ways to publish a table, so that the figures can be compared.
 
     Against all of them the same people are attacked, by the same knowledge, and what is a success is the same. Since
-    questions take a budget, these are as many as `people` says, drawn from the table, wherever answers are among them;
-    fewer, if the budget lasts for fewer.
-    Where an attack asks something else of answers than of rows, the result says so in what it is `against`.
+    questions take a budget, there are as many of them as `people` says, drawn from the table, if answers are attacked
+    too; fewer, if the budget lasts for fewer. Where an attack asks something else of answers than of rows, the result
+    says so in what it is `against`.
 
     Args:
         attack: one of `NAMED`.

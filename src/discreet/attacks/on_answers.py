@@ -52,7 +52,7 @@ def _target(setup: Setup, against: str, people: Records | None = None, *, on: Se
 
 
 def _person(setup: Setup) -> tuple[str, str, Records]:
-    """Somebody whom what is known singles out: their condition, how they are called, and their rows that meet it.
+    """Someone whom the known columns single out: their condition, what they are called, and their rows that meet it.
 
     Raises:
         InvalidArgument: nobody is alone.
@@ -65,7 +65,7 @@ def _people(
 ) -> Iterator[tuple[str, str, Records]]:
     """All of the table, or of these people, who are singled out by what is known; at most this many, in their order.
 
-    Of each one row is known, and they are alone if every row that is like it is theirs.
+    One row of each is known, and they are alone if every row like it is theirs.
 
     Raises:
         InvalidArgument: nobody is alone.
@@ -117,8 +117,8 @@ def run_differencing(setup: Setup, against: str) -> AttackResult:
 def run_guessing(setup: Setup, against: str) -> AttackResult:
     """Ask of every other person whether they have the sensitive value that they have, of the others about another.
 
-    A person who has every value, in rows that are alike in what is known, can't be asked about another, and isn't
-    asked.
+    A person who has every value, in rows that are alike in the known columns, can't be asked about another, and is left
+    out.
     """
     column = setup.records.column(setup.terms.sensitive)
     labels = column.labels()

@@ -49,7 +49,7 @@ def made_up_ratings(
     """Ratings of films, and what is known of a few people: the same on every run.
 
     Few films are seen by many and many by few: the n-th is seen in proportion to 1/(n + 10). Everybody rates 10 films
-    or more, 30 on average. Of what is known, a quarter of the ratings is off by a star, and a quarter of the dates by a
+    or more, 30 on average. A quarter of the known ratings are off by a star, and a quarter of the known dates by a
     fortnight.
 
     Args:
@@ -166,7 +166,7 @@ def _of_all(setup: Setup, against: str, found: AttackResult) -> AttackResult:
 
 
 def run_linkage(setup: Setup, against: str) -> AttackResult:
-    """Learn everybody's sensitive value, or that of a sample through answers."""
+    """Learn everyone's sensitive value, or that of a sample through answers."""
     release, people = _target(setup, against)
     terms = setup.terms
     found = linkage(release, people or setup.records, on=terms.on, sensitive=terms.sensitive, labels=_labels(setup))
@@ -237,9 +237,9 @@ def run_sparse(setup: Setup, against: str) -> AttackResult:
     """Find people by eight things each; through answers, find out who is in the data at all.
 
     The table's rows are taken for what people did: the first of the known columns is the person, the second the item.
-    Of the census, whose people did nothing, made-up ratings are taken, and of what is known of them one date and one
-    value in four are off. Anonymised rows keep who did it, as a pseudonym: all else is known, and so generalised. Of
-    data that answers are about, every other person who is looked for is left out beforehand.
+    For the census, whose people did nothing, ratings are made up; of those that are known, one date and one value in
+    four are off. Anonymised rows keep who did it, as a pseudonym: all else is known, and so generalised. If answers are
+    attacked, every other person who is looked for is left out of the data beforehand.
 
     Raises:
         InvalidArgument: the table isn't one of what people did.
@@ -315,7 +315,7 @@ def run_intersection(setup: Setup, against: str) -> AttackResult:
 
 
 def run_singling_out(setup: Setup, against: str) -> AttackResult:
-    """One third of the people is released; the others stand for everybody else."""
+    """One third of the people is released; the others stand for everyone else."""
     order = setup.once("order", lambda: shuffled(setup.records.counted))
     third = max(setup.records.counted // 3, 1)
     data, fresh = of_units(setup.records, order[:third]), of_units(setup.records, order[third : 3 * third])

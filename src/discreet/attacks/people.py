@@ -101,7 +101,7 @@ def drawn(records: Records, most: int) -> Records:
     chosen = of_units(records, shuffled(records.counted)[:most])
     if chosen.units is None:
         return chosen
-    # Who comes first mustn't be told by their id: units are numbered anew, and that is the order in which they are met.
+    # An id mustn't tell who comes first: units are renumbered, and that is the order in which they are met.
     return replace(
         chosen, units=replace(chosen.units, codes=shuffled(chosen.counted)[chosen.units.codes].astype(np.int32))
     )

@@ -54,7 +54,7 @@ def copied(records: Records, name: str) -> tuple[Records, str]:
 def pseudonymous(table: object, unit: WhoseRow) -> tuple[Records, str | None]:
     """A table that is read by unit, with a column that says whose a row is; and its name, None if rows are units.
 
-    What it says are the values of the unit's column, or numbers where several columns name units, or none is there.
+    Pseudonyms are the values of the unit's column, or numbers if several columns name units or there is none.
 
     Examples:
         >>> table, name = pseudonymous({"id": ["b", "a"], "item": ["X", "Y"]}, "id")

@@ -30,8 +30,8 @@ class Session:
     """One instance for one question, thrown away with it: a failure can't outlive the question that caused it.
 
     Guarantee: nothing is installed, loaded or fetched; after `lock`, no file can be opened but those allowed, and no
-    setting can be changed. What doesn't fit in memory spills into a directory that only this user can read and that
-    goes with the session: when it is closed, when nobody holds it any more, or when the process exits.
+    setting can be changed. Data that doesn't fit in memory spills into a directory that only this user can read and
+    that goes with the session: when it is closed, when nothing holds it any more, or when the process exits.
 
     Args:
         threads: how many to use; None for the process's share, or one per core.
@@ -39,7 +39,7 @@ class Session:
         in_row_order: whether rows stay in the order in which they come, which takes memory.
 
     Raises:
-        EngineUnavailable: DuckDB can't be started. Nothing of anybody's is open yet, so the cause is passed on.
+        EngineUnavailable: DuckDB can't be started. No one's data is open yet, so the cause is passed on.
     """
 
     def __init__(self, *, threads: int | None = None, memory: int | None = None, in_row_order: bool = False) -> None:
@@ -81,7 +81,7 @@ class Session:
         }
         connection = duckdb.connect(":memory:", config=settings)
         connection.execute(f"SET perfect_ht_threshold = {_ARRAYS}")
-        # In a notebook without ipywidgets there is none, and DuckDB refuses to turn it off once more.
+        # In a notebook without ipywidgets there is no bar, and DuckDB refuses to turn it off again.
         if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() != [(False,)]:
             connection.execute("SET enable_progress_bar = false")
         return connection
@@ -110,8 +110,8 @@ class Session:
     def join_as_written(self) -> None:
         """Make joins in the order in which they are written.
 
-        Where several private tables meet, each two of them are equal in the unit, and DuckDB might bring two together
-        by that alone, whose pairs are as many as the square of one unit's rows.
+        Where several private tables meet, any two of them are equal in the unit, and DuckDB might join two by that
+        alone, with as many pairs as the square of one unit's rows.
         """
         self.execute("SET disabled_optimizers = 'join_order'")
 

@@ -1,9 +1,9 @@
 """Engines: they run the exact part of a plan, and know nothing of privacy's price.
 
-What all engines do is here: they check that they can carry a plan out, rewrite it so that it costs less, and compile
-its relations with Ibis. What one engine does by itself is in the package of its name, such as `duckdb`.
+Here is what all engines share: they check that they can carry a plan out, rewrite it so that it costs less, and compile
+its relations with Ibis. What is particular to one engine is in the package of its name, such as `duckdb`.
 
-An engine is opened on a snapshot of the tables and answers an `ir.Exact` with integers. What it returns is private: an
+An engine is opened on a snapshot of the tables and answers an `ir.Exact` with integers. Its result is private: an
 `ExactResult` shows nothing of itself, and only a mechanism may read it.
 """
 

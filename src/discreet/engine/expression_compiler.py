@@ -52,7 +52,7 @@ _AGGREGATES = {
     Summary.ANY: "any",
     Summary.ALL: "all",
 }
-"""What Ibis calls them."""
+"""Ibis's names for them."""
 
 _MOST_STEPS = 2**62
 
@@ -62,7 +62,7 @@ class Rows:
     """A relation as an Ibis table.
 
     Args:
-        table: with the columns below and no others; with one constant, if there are none.
+        table: has the columns below and no others; one constant, if there are none.
         unit: the columns that say whose a row is.
         names: the other columns, by what the question calls them.
         unchecked: those whose declared keys aren't enforced, likewise; they go no further than filters and joins.
@@ -102,7 +102,7 @@ class Names:
         self._numbers: dict[tuple[str, str, bool], int] = {}
 
     def of(self, alias: str, names: Iterable[str], *, checked: bool = True) -> dict[Name, str]:
-        """What the columns of one relation are called.
+        """The names of one relation's columns.
 
         Args:
             alias: of the relation.

@@ -1,8 +1,8 @@
 """Engines: their promises, their answers, how one is found, and what they demand of a question beforehand.
 
-Every engine keeps the same promises, ours or a third party's. What it demands is a matter of the plan alone. A planner
-keeps to all of it; it is checked here as well, because an answer would be wrong otherwise, or would depend on more of a
-unit than its limits allow.
+Every engine keeps the same promises, ours or a third party's. Its demands concern the plan alone. A planner keeps to
+all of it; it is checked here as well, because an answer would be wrong otherwise, or would depend on more of a unit
+than its limits allow.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Engine(Protocol):
 
     Guarantee: `prepare` is a function of the plan and of the machine, so it says what is wrong with either. `run`
     touches rows, so it either returns or raises `QuestionFailed`, which has one constant text; a plan that the engine
-    can't carry out is an `InvalidArgument`, raised before any row is touched. What can't be started is an
-    `EngineUnavailable`, save in `run`. All are safe to call from several threads.
+    can't carry out is an `InvalidArgument`, raised before any row is touched. An engine that can't be started is an
+    `EngineUnavailable`, except in `run`. All are safe to call from several threads.
 
     Attributes:
         chosen_by: the hash by which it chooses what a unit over its limits keeps, and in which version: another hash
@@ -83,7 +83,7 @@ class Engine(Protocol):
     def prepare(self, exact: Exact) -> None:
         """Do all that a question takes on tables without rows, made from what is declared; no snapshot is opened.
 
-        What fails here would fail on any data. So it is found before anything is charged, and its cause is told.
+        A plan that fails here would fail on any data. So it is found before anything is charged, and its cause is told.
 
         Raises:
             InvalidArgument: the plan is beyond this engine.
@@ -118,7 +118,7 @@ class ExactResult:
         measures: for each measure of the question but histograms, by name, one integer per group, in the order of
             `keys`.
         histograms: for each histogram, by name, one mapping per group, likewise: from a bin's number to its count in
-            steps. What isn't mentioned is 0.
+            steps. Bins that aren't mentioned are 0.
 
     Examples:
         >>> ExactResult(keys=[("NY",)], measures={"n": [3]})

@@ -113,9 +113,9 @@ def scan_views_of(exact: ir.Exact) -> tuple[ScanView, ...]:
 def listed_keys(key: ir.Key, exact: ir.Exact) -> Keys | None:
     """The declared keys of a plain column that is a key under a public list without NULL; None for any other key.
 
-    What the column doesn't list would become NULL at the scan, and the list leaves NULL out. So the list, cut down to
-    the declared keys, does the scan's work. Joins and filters in between make no difference: at most, a left join
-    makes more NULLs. A window does, for it may look at the values of rows that the list leaves out.
+    A value that the column doesn't list would become NULL at the scan, and the list leaves NULL out. So the list, cut
+    down to the declared keys, does the scan's work. Joins and filters in between make no difference: at most, a left
+    join makes more NULLs. A window does, for it may look at the values of rows that the list leaves out.
     """
     if not isinstance(key.expr, ir.Column) or key.values is None or None in key.values:
         return None
@@ -448,7 +448,7 @@ def _ranking(column: ir.Windowed, ranking: ir.Ranking, rows: _Partition) -> Aggr
 
 
 def _order(column: ir.Windowed, rows: _Partition) -> list[Any]:
-    """The ORDER BY of a window. Of two terms for one expression the first counts; to Ibis, it would be the last."""
+    """The ORDER BY of a window. Of two terms about one expression the first counts, not the last as in Ibis."""
     import ibis
 
     terms = {term.expr: term for term in reversed(column.order)}

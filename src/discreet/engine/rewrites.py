@@ -99,7 +99,7 @@ def push_filters_down(exact: Exact) -> Exact:
 
 
 class _Pushdown(_Pass):
-    """Filters go down. What is used several times is rewritten once, as long as nothing is pushed into it."""
+    """Filters go down. A relation used several times is rewritten once, as long as nothing is pushed into it."""
 
     def _rewritten(self, relation: Relation) -> Relation:
         """The relation, its filters further down."""
@@ -108,8 +108,8 @@ class _Pushdown(_Pass):
     def _below(self, relation: Relation, filters: Sequence[Expr]) -> Relation:
         """A relation under filters, which are brought as far down as its kind lets them through.
 
-        What is said of one side alone may be asked of that side first: of the left one above any join, since each of
-        its rows comes with its own values or not at all; of the right one above an inner join, and in the condition of
+        A filter on one side alone may be applied to that side first: to the left side above any join, since each of its
+        rows comes with its own values or not at all; to the right side above an inner join, and in the condition of
         every join, where it says which rows can be partners.
         """
         match relation:
@@ -142,7 +142,7 @@ def eliminate_owner_joins(exact: Exact) -> Exact:
 
 
 class _Elimination(_Pass):
-    """Lookups of owners go, wherever that leads to the same rows."""
+    """Lookups of owners go, if the rows stay the same."""
 
     def _rewritten(self, relation: Relation) -> Relation:
         """The relation on rewritten ones, without a lookup."""

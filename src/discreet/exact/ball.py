@@ -1,9 +1,9 @@
 """Ball arithmetic: numbers that carry a proved bound on their own error.
 
 Thin words around Arb (by way of python-flint). A ball is a midpoint and a radius, and every operation returns a ball
-that contains all the results its operands allow. Whatever the working precision, a ball is right; precision decides
-only how small it is. Importing this file imports flint, which takes about a tenth of a second, so the samplers import
-it when a draw first needs it.
+that contains all the results its operands allow. A ball is right at any working precision; precision decides only how
+small it is. Importing this file imports flint, which takes about a tenth of a second, so the samplers import it when a
+draw first needs it.
 
 Source: Johansson, "Arb: efficient arbitrary-precision midpoint-radius interval arithmetic" (2017), the section on
 ball arithmetic.

@@ -52,7 +52,9 @@ def rational(value: Rationalizable, name: str) -> Fraction:
     text = repr(float(value)) if isinstance(value, float) else str(value)
     if len(text) > _LONGEST or any(len(digits) > _LONGEST_EXPONENT for digits in _EXPONENT.findall(text)):
         raise InvalidArgument(f"{name} has too many digits")
-    if not text.isascii() or "_" in text:  # Python reads every script's digits; whoever approves an offer may not
+    if (
+        not text.isascii() or "_" in text
+    ):  # Python reads every script's digits; the person who approves an offer may not
         raise InvalidArgument(f"{name} must be a number in digits from 0 to 9")
     try:
         return Fraction(text)

@@ -1,8 +1,8 @@
 """Mechanisms: what makes exact answers private, by noise or by a drawn choice; how much of it, and what that costs.
 
 Questions use `Laplace`, `Gaussian`, `Threshold`, `Quantile`, `QuantileInterval` and `Mode`, and the last three use
-`Exponential`. The functions `laplace`, `gaussian` and `exponential` are for exact numbers of your own. What no question
-uses is in `discreet.mechanisms.textbook`.
+`Exponential`. The functions `laplace`, `gaussian` and `exponential` are for exact numbers of your own. Mechanisms that
+no question uses are in `discreet.mechanisms.textbook`.
 """
 
 from discreet.mechanisms.exponential import Exponential

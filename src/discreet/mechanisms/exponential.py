@@ -27,11 +27,11 @@ class Exponential:
 
     Guarantee: with ε = rate·total, the choices are ε-DP, exactly, and (ε²/8)-zCDP if there is only one.
 
-    What counts is the *spread*: how far two scores of a list can move against each other between neighbours. The log
-    of an option's probability is rate·score less the log of a sum that is the same for all options. So the privacy
-    losses of all options lie within an interval of length rate·spread, which holds 0, because both laws sum to 1. If
-    each score moves by at most Δ, the spread is at most 2Δ; that is the textbook's exp(ε·score/2Δ). If for any two
-    neighbours all scores move in the same direction, or not at all, it is at most Δ.
+    The *spread* matters: how far two scores of a list can move against each other between neighbours. The log of an
+    option's probability is rate·score less the log of a sum that is the same for all options. So the privacy losses of
+    all options lie within an interval of length rate·spread, which holds 0, because both laws sum to 1. If each score
+    moves by at most Δ, the spread is at most 2Δ; that is the textbook's exp(ε·score/2Δ). If for any two neighbours all
+    scores move in the same direction, or not at all, it is at most Δ.
 
     Args:
         rate: how many times e an option is likelier per unit of score; above 0.
@@ -150,7 +150,7 @@ class Exponential:
     def radius(self, confidence: Rationalizable, options: int) -> Fraction:
         """How far the chosen score lies below the best, at most, with this confidence and whatever the scores.
 
-        It is ln((n − 1)·c/(1 − c))/rate for n options and confidence c. Of the others, those more than r below the best
+        It is ln((n − 1)·c/(1 − c))/rate for n options and confidence c. The options that are more than r below the best
         have weights that add up to less than q = (n − 1)·exp(−rate·r) times that of the best, so one of them is chosen
         with probability below q/(1 + q), which is 1 − c. There are scores that come as near to that as one likes.
 

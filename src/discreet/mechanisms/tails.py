@@ -1,6 +1,6 @@
 """Tails of the noise, in balls.
 
-What is in balls encloses the truth: exactly but for a stated, proved radius. Call it within `precision(bits)`. For the
+Results in balls enclose the truth: exactly but for a stated, proved radius. Call it within `precision(bits)`. For the
 discrete Gaussian at any σ two ways of summing share the work, and each adds a bound on what it leaves out to the radius
 of its result. Importing this file imports flint.
 """
@@ -104,8 +104,8 @@ def _euler_maclaurin(sigma: Fraction, k: int, bits: int) -> arb:
         Σ_{y≥k} f(y) = ∫ₖ^∞ f + f(k)/2 + f(k) Σ_{j=1}^m B₂ⱼ/(2j)! · σ^(1−2j) He₂ⱼ₋₁(u) + R.
 
     |R| ≤ 2ζ(2m)/(2π)^(2m) ∫ₖ^∞ |f⁽²ᵐ⁾|, ζ(2m) < 2, and |He₂ₘ(t)| ≤ E(t² + N²)^m ≤ 2^(m−1)(t^(2m) + (2m−1)!!) for a
-    normal N, because Heₙ(t) = E(t + iN)ⁿ and powers are convex. What is left, Iₘ = ∫ᵤ^∞ t^(2m) e^(−t²/2) dt, obeys
-    Iⱼ = u^(2j−1) e^(−u²/2) + (2j−1) Iⱼ₋₁.
+    normal N, because Heₙ(t) = E(t + iN)ⁿ and powers are convex. The remainder, Iₘ = ∫ᵤ^∞ t^(2m) e^(−t²/2) dt, obeys Iⱼ
+    = u^(2j−1) e^(−u²/2) + (2j−1) Iⱼ₋₁.
     """
     order = _order_needed(sigma, k, bits)
     u, square = ball(k / sigma), ball(k**2 / sigma**2)

@@ -94,9 +94,9 @@ def bounded_laplace(scale: Rationalizable, low: int, high: int, size: int | tupl
 def bounded_laplace(scale: Rationalizable, low: int, high: int, size: Size = None) -> int | NDArray[Any]:
     """Draw from Pr[n] ∝ e^(-|n|/scale) for the integers n from low to high.
 
-    Guarantee: exactly that distribution, given uniform bits. Nothing is rejected, so every draw takes one path,
-    wherever the bounds are: they may be private. A draw takes some 20 µs; `truncated_laplace` is a thousand times
-    faster where the bounds are public and symmetric.
+    Guarantee: exactly that distribution, given uniform bits. Nothing is rejected, so every draw takes the same path for
+    any bounds: they may be private. A draw takes some 20 µs; `truncated_laplace` is a thousand times faster where the
+    bounds are public and symmetric.
 
     Args:
         scale: a rational in [2^-10, 2^60], best an int or a Fraction; it isn't rounded.

@@ -120,7 +120,7 @@ class Intervals:
         return np.array([bisect_right(exact, number) - 1 for number in values.to_pylist()], dtype=np.int64)
 
     def _name(self, place: int, wide: int, *, below: bool, above: bool, whole: bool) -> str:
-        """What is shown for `wide` intervals that were merged, the `place`-th of those."""
+        """The label of `wide` merged intervals, the `place`-th of those."""
         last = len(self.cuts) - 2
         if place < 0:
             return f"<{_written(self.cuts[0])}"

@@ -42,8 +42,8 @@ class Masking:
 
     A number is masked in its text form, so say `pad="0"` for ZIP codes that were read as numbers: 1234 is 01234.
 
-    Proof that it coarsens. What a level shows is the level below with further characters of the same places masked, so
-    it is a function of what the level below shows.
+    Proof that it coarsens. A level masks further characters of the same places, so what it shows is a function of what
+    the level below shows.
 
     Args:
         side: which end is masked first, `"right"` or `"left"`.
@@ -127,7 +127,7 @@ class Digits:
 
     Args:
         way: `"truncate"` or `"round"`.
-        levels: how many; as many as it takes until all are 0, if not given. `*` follows where more than one group is
+        levels: how many; if not given, as many as it takes until all are 0. `*` follows where more than one group is
             left, of which a missing value is one.
 
     Raises:
@@ -172,7 +172,7 @@ class Digits:
 
 
 def _labels(size: Whole, negative: Mask, level: int) -> pa.Array:
-    """What a level shows: the digits that are left, and a 0 for each that is gone."""
+    """A level's labels: the digits that are left, and a 0 for each that is gone."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ColumnKind = Literal["number", "date", "digits", "category"]
-"""What a column may be taken for: numbers to be cut into intervals, dates, texts to be masked, or categories."""
+"""Kinds of columns: numbers to be cut into intervals, dates, texts to be masked, or categories."""
 
 _FEW = 20
 """How many categories can be looked over by a person, who may do better than any rule."""
@@ -130,7 +130,7 @@ def propose_hierarchy(
 
 
 def _guess(values: pa.Array, name: str) -> ColumnKind:
-    """What a column is to be taken for."""
+    """The kind that a column is taken for."""
     if len(values) <= 1:
         return "category"
     if is_time(values):
@@ -267,7 +267,7 @@ def _away_from(rare: AbstractSet[Decimal], grid: tuple[Decimal, Decimal, Decimal
     Args:
         rare: values that too few people share.
         grid: where the first interval begins, where the last one ends, and how wide they are.
-        whole: whether all values are whole numbers: half a unit then changes no interval, and is nobody's value.
+        whole: whether all values are whole numbers: half a unit then changes no interval, and no one has it as a value.
     """
     low, high, width = grid
     ends = [low + width * place for place in range(int((high - low) / width) + 1)]

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MISSING = "(missing)"
-"""What a release shows for a missing value that has a group of its own."""
+"""Shown in a release for a missing value that has a group of its own."""
 TOP = "*"
-"""What a release shows where nothing of the value is left."""
+"""Shown in a release where nothing of the value is left."""
 _LARGEST = 400
 """No column holds a number of more digits; a text that could be one, such as 1E99999999, isn't written out."""
 

@@ -50,11 +50,11 @@ class NCP(CellLoss):
         return "ncp"
 
     def levels(self, column: Coded, ladder: Ladder) -> list[Left]:
-        """What each group of a column still says, level by level."""
+        """How much each group of a column still says, level by level."""
         return [self.left(column, level) for level in levels_of(ladder)]
 
     def left(self, column: Coded, sets: Sets) -> Left:
-        """What each set of values still says: 1 − its width, in parts of the range."""
+        """How much each set of values still says: 1 − its width, in parts of the range."""
         number = sets.sums(np.ones(column.size, dtype=np.int64))
         places = _places(column)
         if places is None:
@@ -152,7 +152,7 @@ class LossMetric(CellLoss):
         return "arx"
 
     def levels(self, column: Coded, ladder: Ladder) -> list[Left]:  # noqa: ARG002 — its hierarchy says it all
-        """What each group of a column still says, level by level."""
+        """How much each group of a column still says, level by level."""
         unit = max((ladder.domain or ladder.groups(0)) - 1, 1)
         return [Left(parts=unit - (ladder.leaves_of(level) - 1), unit=unit) for level in range(ladder.height + 1)]
 
@@ -288,12 +288,12 @@ class Entropy(CellLoss):
         return "entropy"
 
     def levels(self, column: Coded, ladder: Ladder) -> list[Left]:
-        """What each group of a column still says, level by level."""
+        """How much each group of a column still says, level by level."""
         counts = column.counts()
         return [self.left(counts, level) for level in levels_of(ladder)]
 
     def left(self, counts: Whole, sets: Sets) -> Left:
-        """What each set of values still says: log2(n/N(B)) bits.
+        """How much each set of values still says: log2(n/N(B)) bits.
 
         Args:
             counts: for each value, how many rows of the whole table have it.
@@ -332,7 +332,7 @@ class Precision(CellLoss):
         return "precision"
 
     def levels(self, column: Coded, ladder: Ladder) -> list[Left]:  # noqa: ARG002 — whatever its values are
-        """What each group of a column still says, level by level."""
+        """How much each group of a column still says, level by level."""
         unit = max(ladder.height, 1)
         return [
             Left(parts=np.full(ladder.groups(level), unit - level, dtype=np.int64), unit=unit)

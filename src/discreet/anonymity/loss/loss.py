@@ -104,7 +104,7 @@ class Loss(Protocol):
         ...
 
     def meter(self, columns: Sequence[Coded], ladders: Sequence[Ladder], counts: Sequence[Whole], k: int) -> Meter:
-        """Bind it to the quasi-identifiers of a table, or of a part of it that is recoded by itself.
+        """Bind it to the quasi-identifiers of a table, or of a part of it that is recoded separately.
 
         Args:
             columns: the quasi-identifiers of the whole table, which say how wide and how frequent values are.
@@ -123,7 +123,7 @@ DOUBT = 2.0**-40
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Left:
-    """What cells of one column still say, out of what its values said: full − loss of a row in each cell.
+    """How much the cells of one column still say of what its values said: full − loss of a row in each cell.
 
     Args:
         parts: of each cell; integers that count `unit`-ths, or reals.
@@ -134,7 +134,7 @@ class Left:
     unit: int
 
     def total(self, counts: Whole, scale: int) -> Score:
-        """What these numbers of rows in each cell still say, in parts of `scale`, a multiple of `unit`."""
+        """How much these numbers of rows in each cell still say, in parts of `scale`, a multiple of `unit`."""
         if self.unit:
             return scale // self.unit * int(counts @ self.parts)
         return fsum((counts * self.parts).tolist())
@@ -205,7 +205,7 @@ class ColumnMeter:
         return self.floor(node.levels)
 
     def added(self, node: Generalised, unmet: Mask) -> Score:
-        """What the cells of these classes still said."""
+        """How much the cells of these classes still said."""
         rows = node.rows[unmet]
         said: list[Score] = []
         for place, (column, level) in enumerate(zip(self.left, node.levels, strict=True)):
@@ -225,7 +225,7 @@ class ColumnMeter:
 
 
 class CellLoss(ABC):
-    """A loss that is a sum over the cells of a release: each column says by itself what its cells lose."""
+    """A loss that is a sum over the cells of a release: each column says on its own what its cells lose."""
 
     __slots__ = ()
 

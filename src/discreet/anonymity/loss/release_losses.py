@@ -1,4 +1,4 @@
-"""What a finished release lost, however it was made."""
+"""The losses of a finished release, however it was made."""
 
 from __future__ import annotations
 

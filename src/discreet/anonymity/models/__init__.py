@@ -1,6 +1,6 @@
 """Models of anonymity: what a release promises about its equivalence classes, each a measure and a criterion in one.
 
-None of them is differential privacy: they say what a table looks like, not what somebody may learn from it.
+None of them is differential privacy: they say what a table looks like, not what can be learned from it.
 """
 
 from discreet.anonymity.models.beta_likeness import BetaLikeness, DeltaDisclosure

@@ -143,8 +143,8 @@ _MARGIN_OF_LOGS = 1e-12
 class DeltaDisclosure(_SharesWithin):
     """A sensitive value with the share p of the table has, in every class, a share q with |ln(q/p)| < δ.
 
-    A value that a class lacks makes it infinite: that somebody surely does *not* have it is learnt as well. So every
-    class must hold every value of the table, which makes it the strictest model here.
+    A value that a class lacks makes it infinite: learning that someone surely does *not* have it is learning too. So
+    every class must hold every value of the table, which makes it the strictest model here.
 
     Args:
         delta: above 0; for natural logarithms.

@@ -17,9 +17,9 @@ from discreet.exact.rational import Rationalizable
 
 @dataclass(frozen=True, slots=True)
 class DeltaPresence:
-    """Of the people of the population who share a class's quasi-identifiers, the share in the table is in [lo, hi].
+    """Among the people of the population who share a class's quasi-identifiers, the share in the table is in [lo, hi].
 
-    It is what an attacker believes who knows that somebody is of the population and has these quasi-identifiers. Where
+    It is the belief of an attacker who knows that someone is in the population and has these quasi-identifiers. Where
     being in the table is itself the secret (a register of patients), k-anonymity doesn't help: all k may be in it.
 
     The lower end is checked for the classes that are released. People of the population who have the quasi-identifiers

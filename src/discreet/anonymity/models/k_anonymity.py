@@ -1,4 +1,4 @@
-"""k-anonymity, k-map and (α, k)-anonymity: everybody hides among k rows of the table, or k people of the population."""
+"""k-anonymity, k-map and (α, k)-anonymity: everyone hides among k rows of the table, or k people of the population."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _HidesAmong(AtLeast):
 class KAnonymity(_HidesAmong):
     """Every unit hides among at least k units with the same quasi-identifiers: every row, where each is a unit.
 
-    It says nothing about what these have in common: where all of them are ill, everybody in the class is known to be.
+    It says nothing about what these have in common: if all of them are ill, everyone in the class is known to be.
 
     Args:
         k: 1 or more; 1 asks for nothing.

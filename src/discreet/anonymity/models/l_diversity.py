@@ -30,14 +30,14 @@ from discreet.exact.rational import Rationalizable
 class DistinctDiversity(AtLeast):
     """The rows among which one hides have at least l different sensitive values.
 
-    Where it is 1, everybody in the class has the same value and needs no name. It says nothing about how often a value
+    Where it is 1, everyone in the class has the same value and needs no name. It says nothing about how often a value
     occurs: 99 of 100 rows may share one. A missing value is a value, and texts are compared letter by letter, so "HIV"
     and "hiv" are two: both make a class look more diverse.
 
     Where units have several values in a class, it is the least number of values that every unit might have one of: the
     fewest whose counts add up to the units. So an attacker who rules out any l − 2 values still can't be sure of
-    another. Proof. What l − 1 values hold together is less than the units, so somebody has none of them: not those
-    ruled out, and not the other one.
+    another. Proof. Any l − 1 values together hold fewer than all units, so someone has none of them: not those ruled
+    out, and not the other one.
 
     Args:
         l: 1 or more; 1 asks for nothing.
@@ -59,7 +59,7 @@ class DistinctDiversity(AtLeast):
         ([True, False], 1.0)
     """
 
-    l: int  # noqa: E741 — the letter by which everybody knows it
+    l: int  # noqa: E741 — the letter by which everyone knows it
     sensitive: str
 
     def __post_init__(self) -> None:
@@ -119,7 +119,7 @@ class EntropyDiversity(WithinClass):
         entropy 1.75-diversity of ill 1.754765 [True]
     """
 
-    l: Rationalizable  # noqa: E741 — the letter by which everybody knows it
+    l: Rationalizable  # noqa: E741 — the letter by which everyone knows it
     sensitive: str
 
     def __post_init__(self) -> None:
@@ -281,7 +281,7 @@ class RecursiveDiversity(WithinClass):
     """
 
     c: Rationalizable
-    l: int  # noqa: E741 — the letter by which everybody knows it
+    l: int  # noqa: E741 — the letter by which everyone knows it
     sensitive: str
 
     def __post_init__(self) -> None:

@@ -4,8 +4,8 @@ With n units of a value among the s of a class, and T among the N of the table, 
 three distances are sums of such differences, so that only the numerators need adding up. Values that a class lacks are
 summed over without being looked at, so the effort depends on the pairs that occur, not on classes × values.
 
-Where units have several values, the shares of a class may add up to more or less than those of the table. What the one
-has more than the other comes from, or goes to, a place at the distance 1 from every value; and as no two distributions
+Where units have several values, the shares of a class may add up to more or less than those of the table. The surplus
+of one over the other comes from, or goes to, a place at the distance 1 from every value; and as no two distributions
 are farther apart than that, distances end at 1.
 """
 
@@ -57,10 +57,10 @@ def hierarchical(counts: Counts, ladder: Ladder) -> Distances:
 
     Proof. In a tree whose leaves all have the depth H, the distance level/H is the length of the path between two
     leaves if each edge is 1/(2H) long. All that a subtree has too much or too little passes the edge above it, and
-    moving no more than that is enough. So the work is Σ |difference|/(2H) over all groups below the root, and
-    half the differences of one level are its equal distance. Li et al. pair what is left over at each inner node
-    instead, which is the same sum. What comes from outside reaches the root by an edge that is ½ long, and so every
-    leaf at the distance 1: it adds half of itself, as it does at each level.
+    moving no more than that is enough. So the work is Σ |difference|/(2H) over all groups below the root, and half the
+    differences of one level are its equal distance. Li et al. pair what is left over at each inner node instead, which
+    is the same sum. Mass from outside reaches the root by an edge that is ½ long, and so every leaf at the distance 1:
+    it adds half of itself, as it does at each level.
     """
     height = max(ladder.height + (ladder.groups(ladder.height) > 1), 1)
 
@@ -79,7 +79,7 @@ def ordered(counts: Counts) -> Distances:
     """The mean of |cumulative difference| over all but the last value: Σᵢ |N·Cᵢ − s·Dᵢ| / (s·N·(m − 1)).
 
     Cᵢ and Dᵢ are how many units of the class and of the table have one of the first i of the m values that the table
-    has. What either has more in all is taken to come to the last value from outside.
+    has. The surplus of either in total is taken to come to the last value from outside.
     """
     there = counts.totals > 0
     if not there.all():  # a value that only rows have that were left out
@@ -193,8 +193,8 @@ _Distance = Literal["equal", "ordered", "hierarchical"]
 class Closeness(AgainstTable):
     """Every class's distribution of sensitive values is within t of the whole table's.
 
-    The distance is the earth mover's: the least work that turns one distribution into the other, where moving all of
-    it as far as can be is 1. Of a release, the whole table is what is released: rows that were left out don't count.
+    The distance is the earth mover's: the least work that turns one distribution into the other, where moving all of it
+    as far as can be is 1. For a release, the whole table means the released one: rows that were left out don't count.
     Values that a class lacks do.
 
     Where units have several values in a class, a value's share is that of the units that have it, in the class and in

@@ -1,4 +1,4 @@
-"""Make a table anonymous by a model, at the least loss.
+"""Make a table anonymous by a model, with the least loss.
 
 The algorithm in one screen, with the file in which each step is:
 
@@ -62,7 +62,7 @@ class _Task:
         sensitive: names of the sensitive columns.
         hierarchies: that were given.
         models: one or more.
-        population: everybody whom the rows were drawn from; None if unknown.
+        population: everyone the rows were drawn from; None if unknown.
         repeated: columns that identify and repeat, though nobody said whose a row is.
     """
 
@@ -93,17 +93,18 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
     most_nodes: int | None = None,
     missing: Missing | str = Missing.OWN_VALUE,
 ) -> Anonymized:
-    """Release a table whose equivalence classes meet the models, at the least loss.
+    """Release a table whose equivalence classes meet the models, with the least loss.
 
     With `"optimal"`, each quasi-identifier is generalised to one level of its hierarchy and small classes are left out;
     the result comes with a proof that no other choice of levels loses less. `"mondrian"` cuts ranges that differ from
-    class to class, `"microaggregation"` shows averages; both are greedy, and leave out no row. `"auto"` tries all but
-    averages, which are nobody's values, and takes what loses least; the result says what the others would lose.
+    class to class, `"microaggregation"` shows averages; both are greedy, and leave out no row. `"auto"` tries
+    everything but averages, which aren't anyone's values, and takes what loses least; the result says what the others
+    would lose.
 
     Guarantee: the release is a function of the multiset of rows, and every class of it meets every model: that is
-    checked on the released table itself, and it isn't handed out otherwise. Nothing is guaranteed beyond that; see
-    the result's `caveat`. With `unit`, models count the people or households that rows belong to. Even so they are
-    about one row of each at a time: an attacker who knows several rows of somebody may find them by these together.
+    checked on the released table itself, and it isn't handed out otherwise. Nothing is guaranteed beyond that; see the
+    result's `caveat`. With `unit`, models count the people or households that rows belong to. Even so they are about
+    one row of each at a time: an attacker who knows several rows of a person may find them by these together.
 
     Columns that are named nowhere are not released: a forgotten column must not be a leak.
 
@@ -132,8 +133,8 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
             "discernibility", "class_size") or as it is.
         algorithm: "auto", "optimal", "mondrian", "relaxed mondrian" or "microaggregation".
         local_recoding: whether the rows that the optimum leaves out are recoded by themselves, so that fewer are lost.
-        population: a table of everybody whom the rows were drawn from, for models about a population. If it lacks the
-            columns of `unit`, each of its rows is a unit.
+        population: a table of everyone the rows were drawn from, for models about a population. If it lacks the columns
+            of `unit`, each of its rows is a unit.
         most_nodes: how many generalisations the search may evaluate; None for as many as the proof takes.
         missing: what a missing value is taken to be; "refuse" makes it an error.
 

@@ -1,7 +1,7 @@
 """A finished release: the table, what its cells stand for, what it promises, what it cost, and how it is made.
 
-Whatever made the recoding, nothing is handed out that doesn't meet its models: the check reads the released table
-itself, as anybody could who has it. Nobody else knows which rows are one unit's; the check does.
+Whatever made the recoding, no table that fails its models is released: the check reads the released table itself, as
+anyone could who has it. Only the check also knows which rows are one unit's.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CAVEAT = (
     "about the same people, nothing about an attacker who knows sensitive values, and it doesn't stop people from "
     "being singled out. It puts no bound on what anyone can learn about a person."
 )
-"""What every release says about itself."""
+"""The statement that every release makes about itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -72,7 +72,7 @@ class Anonymized:
         tried: by algorithm, the loss that was to be small, where several were tried.
         search: how it was found; None where nothing was searched.
         risks: of who is re-identified in it all the same.
-        caveat: what no release of this kind promises.
+        caveat: what a release of this kind doesn't promise.
     """
 
     table: pa.Table
@@ -163,7 +163,7 @@ class Anonymized:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Made:
-    """What an algorithm made.
+    """The output of an algorithm.
 
     Args:
         algorithm: its name.
@@ -272,7 +272,7 @@ def _coded_as(frequencies: Frequencies, original: Coded | None) -> Frequencies:
 def _losses(
     records: Records, cells: Mapping[str, Cells], bare: Frequencies, models: Sequence[Model], lost: Fraction | None
 ) -> dict[str, float]:
-    """What generalising and leaving rows out cost."""
+    """The losses by generalising and by leaving rows out."""
     assert bare.classes is not None  # noqa: S101 — they were made from the released table
     shown = [
         Shown(column=records.column(name), cells=each, counts=_counts(bare.classes, place, each))

@@ -26,7 +26,7 @@ _FINER = {"date": ("s", 86_400), "s": ("ms", 1_000), "ms": ("us", 1_000), "us": 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Averages:
-    """What the groups of one column become.
+    """The averages that the groups of one column become.
 
     Args:
         labels: for each group, what is shown.

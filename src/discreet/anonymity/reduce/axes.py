@@ -5,8 +5,8 @@ lies an average step beyond the greatest. Ranges of them may be cut between any 
 
 Where a ladder is given, values lie in an order that keeps those of every group together, at every level: only then does
 a range of categories mean something. It is shown as the smallest group that holds it, so it is as wide as that group,
-and it is cut only between that group's parts: any other cut may leave both halves with the same cell. What ranges are
-shown as, `range_labels.py` says.
+and it is cut only between that group's parts: any other cut may leave both halves with the same cell. `range_labels.py`
+says how ranges are shown.
 """
 
 from __future__ import annotations

@@ -108,9 +108,8 @@ def clip(records: Records, column: str, lo: Bound, hi: Bound) -> Clipped:
 def _with_room(kind: pa.DataType, *bounds: Bound) -> pa.DataType:
     """The type of a column that is to hold some bounds as well.
 
-    How many digits a decimal number may have before the point comes from the values that happen to be in the column:
-    of 0.5 alone it is none. So there is room made for more; but not after the point, where digits say how exact a
-    column is.
+    A decimal type's digits before the point come from the values that happen to be in the column: for 0.5 alone there
+    are none. So room is made for more; but not after the point, where digits say how exact a column is.
     """
     import pyarrow as pa
 

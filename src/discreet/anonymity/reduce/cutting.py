@@ -1,8 +1,8 @@
 """Mondrian's cuts: classes in two, all at once, each at the median of its rows along an axis of its own.
 
-Strict: values that are equal stay together. Of the cuts between two values the most balanced is taken, the one whose
-smaller half is largest; of two that are alike, the lower. Where only the size of a class counts, that is the one cut to
-try: if any cut leaves k rows on both sides, this does.
+Strict: values that are equal stay together. Among the cuts between two values the most balanced is taken, whose smaller
+half is largest; between two alike, the lower. Where only the size of a class counts, that is the one cut to try: if any
+cut leaves k rows on both sides, this does.
 
 Relaxed: exactly half of the rows go to either side, the middle one of an odd number to the lower. Rows that tie along
 the axis are ordered by their other quasi-identifiers. Those that agree on all of them and straddle the middle are dealt

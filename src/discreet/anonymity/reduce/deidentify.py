@@ -93,13 +93,13 @@ def _merged(name: str, codes: Codes, labels: Sequence[str] | pa.Array) -> tuple[
 class Deidentified:
     """A table in two parts that share no row number and no order.
 
-    Leaving names out doesn't make a table anonymous: who knows some of the other columns of a person may find the row.
-    `uniqueness` says for how many that works.
+    Leaving names out doesn't make a table anonymous: someone who knows some of a person's other columns may find the
+    row. `uniqueness` says for how many that works.
 
     Args:
         table: the columns that don't identify, sorted by all of them.
         auxiliary: the identifying columns and those that were asked to be kept with them, sorted by all of them: what
-            somebody may know about people, to try a linkage attack with.
+            others may know about people, to try a linkage attack with.
         identifying: the names of the columns that were split off.
     """
 

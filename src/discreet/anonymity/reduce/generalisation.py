@@ -51,7 +51,7 @@ def optimum(  # noqa: PLR0913 — the table, what is promised, what is minimised
     """The full-domain generalisation that loses least among all that meet the models.
 
     Each quasi-identifier is generalised to one level. Classes that miss a model are left out, as long as no more units
-    have rows in them than the limit says. What a model compares classes with is what is left; see `Problem.left_out`.
+    have rows in them than the limit says. A model compares classes with the rows that are left; see `Problem.left_out`.
 
     Args:
         records: the table; a missing value is a value of its own.
@@ -60,7 +60,7 @@ def optimum(  # noqa: PLR0913 — the table, what is promised, what is minimised
         suppression: the share of units of which rows may be left out, in [0, 1]; of rows, if they aren't counted by
             unit.
         loss: what is minimised; NCP if left out.
-        population: everybody whom the rows were drawn from, for models about a population.
+        population: everyone the rows were drawn from, for models about a population.
         most_nodes: how many generalisations are evaluated before the best so far is taken; None to prove the optimum.
 
     Raises:

@@ -123,7 +123,7 @@ class Frontier:
         return int(np.count_nonzero(bounds)), int(np.count_nonzero(monotony))
 
     def _refresh(self, where: tuple[slice, ...]) -> None:
-        """Add the bounds up anew; evaluated nodes stay closed."""
+        """Add the bounds up again; evaluated nodes stay closed."""
         np.add(self._floor[where], self._added[where], out=self._bound[where])
         self._bound[where][self._seen[where]] = np.inf
 
@@ -154,7 +154,7 @@ class Frontier:
         return np.inf if rival is None else float(rival) + self._meter.tolerance
 
     def _key(self, found: Finding) -> tuple[Score, int]:
-        """What makes a solution better than another."""
+        """The order of solutions, the best first."""
         assert found.loss is not None  # noqa: S101 — only solutions are compared
         return found.loss, int(self._rank[found.levels])
 

@@ -240,7 +240,7 @@ def _merged(levels: Levels, fields: tuple[Field, ...], words: Sequence[Whole], w
 
 
 def _order(words: Sequence[Whole], bits: int) -> tuple[Whole, list[Whole]]:
-    """The order of keys of so many bits, and the keys in it; key and place are sorted as one number if that fits."""
+    """The order of keys of this many bits, and the keys in it; key and place are sorted as one number if that fits."""
     places = max(len(words[0]) - 1, 1).bit_length()
     if len(words) == 1 and bits + places <= WORD:
         both = np.sort(words[0] << places | np.arange(len(words[0])))

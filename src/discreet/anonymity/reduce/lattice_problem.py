@@ -1,4 +1,4 @@
-"""What is searched for: the table at any node, which of its classes meet the models, and what the node loses."""
+"""The problem to search: the table at any node, which of its classes meet the models, and what the node loses."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What is known of an evaluated node.
+    """Facts about an evaluated node.
 
     Args:
         levels: the node.

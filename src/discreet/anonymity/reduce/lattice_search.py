@@ -1,7 +1,7 @@
 """The search through a lattice of generalisations: which node is evaluated next, until all others are ruled out.
 
-What evaluated nodes teach of others, `lattice_frontier.py` says. Which node comes next decides how soon all others are
-ruled out:
+`lattice_frontier.py` says what evaluated nodes teach about others. Which node comes next decides how soon all others
+are ruled out:
 
 - Where no row may be left out and all models merge, a node is a solution exactly if no rows are out, and it then loses
   what its bound says. The open node with the highest bound is next: if it is no solution, all below it are none.
@@ -36,8 +36,8 @@ class Search:
     """The outcome of a search through a lattice of generalisations.
 
     The proof of optimality is the pair of `loss` and `bound`: no node that wasn't evaluated loses less than `bound`,
-    and none that was and meets the models loses less than `loss`. What a node loses is exact, except where logarithms
-    come in (entropy): there a node counts as better only if it is by more than rounding can make up.
+    and none that was and meets the models loses less than `loss`. A node's loss is exact, except where logarithms come
+    in (entropy): there a node counts as better only if it is by more than rounding can make up.
 
     Args:
         levels: of each quasi-identifier, the level that was chosen.
@@ -86,7 +86,7 @@ class Search:
 
     @property
     def verdict(self) -> str:
-        """What is proved, in words."""
+        """The verdict in words: what is proved."""
         if self.optimal:
             return f"optimal: no other of the {self.nodes:,} generalisations loses less"
         return (

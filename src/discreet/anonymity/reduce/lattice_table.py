@@ -50,7 +50,7 @@ class Table:
         return self.counted.distinct(first.weights, first.codes[-1] if self.counted.codes else None)
 
     def problem(self, models: Sequence[Model], loss: Loss, most: int) -> Problem:
-        """What to search for: the least loss, with at most a number of units left out."""
+        """The problem to search: the least loss, with at most a number of units left out."""
         first = next(iter(self.tuples.values()))
         counts = [
             np.bincount(codes, first.weights[0], minlength=column.size).astype(np.int64)
@@ -227,7 +227,7 @@ class Outcome:
 
 
 def outcome_of(problem: Problem, levels: Levels) -> Outcome:
-    """What becomes of the classes of a node."""
+    """The outcome at a node: each class's cells, and what is left out of it."""
     node = problem.at(levels)
     missed = problem.left_out(node)
     groups = [node.codes(place, missed) for place in range(len(levels))]

@@ -1,4 +1,4 @@
-"""What the keys of a node count: rows, the units that rows belong to, and those of a population.
+"""The counts of a node's keys: rows, the units that rows belong to, and those of a population.
 
 A unit whose rows all have the same quasi-identifiers stays in one class at every node: such units add up like rows. The
 others may be in several classes of a node and meet in one of a coarser node, so they can't be added up. They have

@@ -102,7 +102,7 @@ def recode_locally(
 
 
 def _check(models: Sequence[Model], rounds: int, counted: Counted) -> None:
-    """What can't be recoded locally.
+    """Refuse what can't be recoded locally.
 
     Raises:
         InvalidArgument: see `recode_locally`.
@@ -143,7 +143,7 @@ def _round(table: Table, models: Sequence[Model], loss: Loss, most_nodes: int | 
 
 
 def _rest(table: Table, outcome: Outcome) -> Table:
-    """What a round leaves out."""
+    """The rows that a round leaves out."""
     quasi = len(table.columns)
     gone: Mapping[str | None, Mask] = {
         name: ~outcome.kept(tuples.codes[:quasi]) for name, tuples in table.tuples.items()

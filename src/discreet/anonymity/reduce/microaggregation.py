@@ -71,9 +71,9 @@ def microaggregate(
     cells that are shown. Rounding only ever joins groups.
 
     No average is a value that fewer than k rows have: where one would be, all of the column lie halfway between two of
-    its units. All the same, what is shown is no range that hides a value: an attacker who knows all rows of a group but
-    one works out that one from the mean, but for the rounding; and a median is the value of one of them, or half a unit
-    from it.
+    its units. All the same, an average isn't a range that hides a value: an attacker who knows all rows of a group but
+    one works out that one from the mean, up to rounding; and a median is the value of one of them, or half a unit from
+    it.
 
     Args:
         records: the table.

@@ -42,8 +42,8 @@ def mondrian(  # noqa: PLR0913 — what is to be protected, how, and three choic
     """Replace quasi-identifiers by ranges, so that each class of rows with the same ranges meets the models.
 
     All rows are one class at first. A class is cut in two along its widest quasi-identifier, at its median, as long as
-    both halves meet all models; if they don't, along the next widest. Of each only the most balanced cut is tried: for
-    k-anonymity, cut strictly and without ladders, none is missed by that; for other models an uneven one may be. No row
+    both halves meet all models; if they don't, along the next widest. For each, only the most balanced cut is tried:
+    for k-anonymity, cut strictly and without ladders, that misses none; for other models an uneven one may be. No row
     is left out, and a table without rows stays one. The result depends on which rows there are, not on their order.
 
     A strict cut keeps equal values together, so that ranges of different classes don't overlap in all columns. A
@@ -64,7 +64,7 @@ def mondrian(  # noqa: PLR0913 — what is to be protected, how, and three choic
         relaxed: whether equal values may come apart.
         ladders: by name, for quasi-identifiers whose cells are to be groups of a hierarchy. Their values are cut in an
             order that keeps groups together, and a range is shown as the smallest group that holds it.
-        population: everybody whom the rows were drawn from, for models about a population; strict cuts only.
+        population: everyone the rows were drawn from, for models about a population; strict cuts only.
 
     Raises:
         InvalidArgument: there is no quasi-identifier or no model; a ladder fits no quasi-identifier; a column
@@ -111,7 +111,7 @@ def mondrian_beside(
         records: the table.
         quasi_identifiers: one or more columns that both have.
         models: one or more.
-        population: everybody whom the rows were drawn from.
+        population: everyone the rows were drawn from.
 
     Raises:
         InvalidArgument: as `mondrian`.
@@ -189,7 +189,7 @@ def _check_below(models: Sequence[Model]) -> None:
 def _check_units(
     records: Records, axes: Sequence[Axis], models: Sequence[Model], population: Records | None, *, relaxed: bool
 ) -> None:
-    """What can't be asked for where rows are counted by unit: cuts part the rows of a unit, which then counts twice.
+    """Refuse what can't be had where rows are counted by unit: cuts part the rows of a unit, which then counts twice.
 
     Raises:
         InvalidArgument: a model is about a population; or compares classes with the whole table, though units may be in
@@ -221,7 +221,7 @@ def _people(seen: Sequence[tuple[Cells, Codes]], members: Members, points: Point
 
 
 def _check(models: Sequence[Model], *, relaxed: bool, ladders: bool, population: bool) -> None:
-    """What can't be asked for.
+    """Refuse what can't be had by cuts.
 
     Raises:
         InvalidArgument: see `mondrian`.

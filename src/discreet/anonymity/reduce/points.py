@@ -26,7 +26,7 @@ _SHORT = 1 << 15
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Points:
-    """Distinct rows, in the lexicographic order of their codes; after them, where a population has somebody.
+    """Distinct rows, in the lexicographic order of their codes; after them, points where only a population has someone.
 
     Args:
         places: axis × point → place on the axis.
@@ -61,8 +61,8 @@ def points_of(records: Records, axes: Sequence[Axis], sensitive: Sequence[str], 
         records: the table.
         axes: of its quasi-identifiers.
         sensitive: names of the attributes that the models are about.
-        population: everybody whom the rows were drawn from. Its rows with a value that the table lacks are in no
-            range, so they are left out.
+        population: everyone the rows were drawn from. Its rows with a value that the table lacks are in no range, so
+            they are left out.
 
     Raises:
         InvalidArgument: a column is quasi-identifying and sensitive.

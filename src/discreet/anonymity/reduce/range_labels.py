@@ -1,7 +1,7 @@
-"""What ranges of values are shown as: ends that k people share, or that nobody has.
+"""Labels of ranges of values: their ends are values that k people share, or that no one has.
 
-With a list of everybody's numbers one can find a person by one end of a range, if that is the person's number. So
-a range ends at a value only if k people have it. Else it reaches outwards, to the end of the narrowest round interval
+With a list of everyone's numbers, a person can be found by one end of a range, if that is the person's number. So a
+range ends at a value only if k people have it. Else it reaches outwards, to the end of the narrowest round interval
 that holds the value and k people: of numbers that is 1, 2 or 5 with zeros, of texts all that begin alike, of times a
 minute, hour, day, month, year or decade. All that an end tells of the person next to it is an interval in which k
 people are. A cell stands for all values between the ends that are shown, also those that rounding added.
@@ -21,8 +21,8 @@ people are. A cell stands for all values between the ends that are shown, also t
 Proof that no end is a rare value. Ends of numbers are looked up among the rare values, and wider intervals are tried
 while they are found there. Where they often are, all rounded ends of the column are written halfway between two units,
 `19.5–39.5`, as class boundaries are, and every value is a whole number of units. The beginning of a text is looked up
-as well, and shortened. A time's text is longer than its year, month, day, hour or minute. What has no such interval has
-no end. ∎
+as well, and shortened. A time's text is longer than its year, month, day, hour or minute. A range without such an
+interval has no end. ∎
 
 Different ranges have different labels, unless rounding makes them one: a value with a comma, a brace, a quotation mark
 or an ellipsis in it is quoted inside braces. Where a ladder has no group for everything, a range that no group holds is
@@ -149,7 +149,7 @@ def _set(known: Sequence[str], rare: Mask, span: tuple[int, int], ends: tuple[En
 
 
 def _looks_like_a_set(value: str) -> bool:
-    """Whether a value by itself would be read as another cell."""
+    """Whether a value on its own would be read as another cell."""
     return value.startswith("{") or value == TOP
 
 
@@ -208,7 +208,7 @@ def _written(values: pa.Array, text: str) -> str:
 _SAFE = 1 << 60
 _FEW = 0.2
 """The share of a column's rounded ends that may be rare values, so that wider intervals are looked for. Where there are
-more, numbers lie so close together that most round numbers are somebody's."""
+more, numbers lie so close together that most round numbers are someone's."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -242,7 +242,7 @@ def _round_numbers(
     """Rounded ends of ranges of numbers, by place: the lower ones and the upper ones."""
     below = _round_ends(numbers, sharing, lows, upper=False)
     above = _round_ends(numbers, sharing, highs, upper=True)
-    # One way for all of a column: half a unit at some ends only would say that these are somebody's values.
+    # One way for all of a column: half a unit at some ends only would say that these are someone's values.
     half = below.taken + above.taken > _FEW * (len(lows) + len(highs))
     return below.ends(numbers, half=half), above.ends(numbers, half=half)
 
@@ -274,7 +274,7 @@ class _Rounded:
         return {place: self._end(numbers, at, half=half) for place, at in chosen}
 
     def _end(self, numbers: _Scaled, at: int | None, *, half: bool) -> End:
-        """What is shown for the end of an interval. The next interval begins at an upper one."""
+        """The label of an interval's end. The next interval begins at an upper one."""
         wholes = numbers.wholes
         if at is None:
             return End(text="", place=len(wholes) - 1 if self.upper else 0)

@@ -1,4 +1,4 @@
-"""What the cells of a release stand for, and a recoding: which cell each row's quasi-identifiers become.
+"""A recoding turns each row's quasi-identifiers into cells, which stand for several values.
 
 Three forms, for three ways to recode. `GroupedCells`: each value becomes one cell (global recoding). `RangeCells`: a
 cell is a range of values, and ranges may overlap (Mondrian). `ListedCells`: a cell is any set of values (local
@@ -21,7 +21,7 @@ from discreet.errors import InvalidArgument
 
 
 class Cells(Protocol):
-    """What the released cells of one column stand for.
+    """The values that the released cells of one column stand for.
 
     Codes are those of the original column (`Coded.codes`), cells are places in `labels`.
     """
@@ -33,7 +33,7 @@ class Cells(Protocol):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What the release shows for each cell."""
+        """The label that the release shows for each cell."""
         ...
 
     def covering(self, code: int) -> Whole:

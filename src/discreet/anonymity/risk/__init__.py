@@ -1,4 +1,4 @@
-"""Who can be singled out in a table, by what, and what it would cost to stop it."""
+"""Re-identification risk: who can be singled out in a table, by what, and what it would cost to stop it."""
 
 from discreet.anonymity.class_sizes import ClassSizes
 from discreet.anonymity.risk.gathering import Gathered, gathered

@@ -89,13 +89,13 @@ class Figures:
 
     @property
     def not_read(self) -> tuple[str, ...]:
-        """What wasn't read of the table and the population, in words; empty if everything was."""
+        """The parts of the table and the population that weren't read, in words; empty if everything was."""
         beside = (f"of the population: {each}" for each in self.population_unread.words())
         return (*self.unread.words(), *beside)
 
     @property
     def left_out(self) -> str:
-        """What was left out of the figures, in words; empty if nothing was."""
+        """The parts left out of the figures, in words; empty if nothing was."""
         if not self.silent:
             return ""
         says = "row says" if self.silent == 1 else "rows say"
@@ -127,7 +127,7 @@ def lookalikes_of(records: Records) -> dict[str, str]:
 
 
 def advise(report: Figures) -> tuple[str, ...]:
-    """What to do, the most urgent first; one sentence or two each.
+    """Advice, the most urgent first; one or two sentences each.
 
     Args:
         report: with all figures.
@@ -171,7 +171,7 @@ def _contents(report: Figures) -> tuple[str, ...]:
 
 
 def _surely_known(report: Figures, safe: int) -> tuple[str, ...]:
-    """What those columns do alone that others surely know, where most of the rest was guessed."""
+    """The risk by only those columns that others surely know, if most of the rest was guessed."""
     found = report.surely_known
     if found is None:
         return ()
@@ -201,7 +201,7 @@ def _small(report: Figures, safe: int) -> tuple[str, ...]:
     if sizes.sizes[-1] < safe:
         return (found, "Suppression alone would leave nothing.")
     share = f"{percent(exposed / total)} of the {noun.many}"
-    if report.uniqueness.held > total:  # where all rows of somebody go, others lose one among whom they hid
+    if report.uniqueness.held > total:  # if all rows of a person go, others lose someone they hid among
         these = f"Suppressing the rows by which they do, and no others of theirs, makes the table {safe}-anonymous"
         return (found, f"{these}: {share} lose rows.")
     return (found, f"Suppressing them makes the table {safe}-anonymous at the cost of {share}.")
@@ -301,13 +301,13 @@ def _sensitive(report: Figures) -> tuple[str, ...]:
 
 
 def _population(report: Figures) -> tuple[str, ...]:
-    """What the sample says of the population."""
+    """The sample's estimates about the population."""
     found = report.population
     if found is None or not found.unique:
         return ()
     noun = Noun.of(report.unit)
     if found.chosen == "census":
-        return (f"The {noun.many} are the whole population, so whoever is unique among them is unique.",)
+        return (f"The {noun.many} are the whole population, so those who are unique among them are unique.",)
     sentence = (
         f"Of the {noun.many} that are unique in the sample, about {percent(found.stays)} are unique in the population "
         f"of {found.people:,}, too (by the {found.chosen} model): who finds one of these there has found the person."

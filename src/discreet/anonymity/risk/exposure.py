@@ -1,4 +1,4 @@
-"""Attribute disclosure: what a class gives away of everybody in it, though nobody is found."""
+"""Attribute disclosure: what a class gives away about everyone in it, though no one is found."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ class Measure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposure:
-    """What classes say of a sensitive attribute.
+    """How much classes give away about a sensitive attribute.
 
     Args:
         sensitive: the attribute.
         values: how many different values it has.
         homogeneous: how many units hide among units that all have one and the same value of it.
         guessed: the share of units of which a value is guessed right from the class of one of their rows, as often as
-            can be: by the value that is right most often there. Of a unit with several rows any may be the one that is
-            known, and any of its values, in whatever row, is right.
+            can be: by the value that is right most often there. Any row of a unit with several may be the known one,
+            and any of its values, in whatever row, is right.
         baseline: the same without classes: by the table's most frequent value.
         alike: how many values are texts that differ from another only in case, outer blanks or how letters are
             composed. They count as different: if they mean the same, classes look more diverse than they are.
@@ -86,7 +86,7 @@ class Exposure:
 
 
 def exposure_of(frequencies: Frequencies) -> Exposure:
-    """What the classes say of the sensitive attribute.
+    """How much the classes give away about the sensitive attribute.
 
     Raises:
         InvalidArgument: the frequencies have none.

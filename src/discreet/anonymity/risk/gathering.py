@@ -31,7 +31,7 @@ class Gathered:
         columns: one, or several together.
         units: how many units have the same in several of their rows, and nobody else has it in any.
         of: how many units there are.
-        alone: how many of `units` differ from everybody else by what others may know of all their rows.
+        alone: how many of `units` differ from everyone else by what others may know of all their rows.
     """
 
     columns: tuple[str, ...]
@@ -55,7 +55,7 @@ class Gathered:
 def gathered(records: Records, columns: Sequence[str], known: Sequence[str]) -> tuple[Gathered, ...]:
     """The columns that gather the rows of more than 1 % of the units, those that gather most first.
 
-    Each column is tried by itself, and all those together that are the same in nearly every unit's rows, where that
+    Each column is tried alone, and so are all those together that are the same in nearly every unit's rows, if that
     gathers more.
 
     Args:

@@ -23,7 +23,7 @@ from discreet.exact.rational import Rationalizable, rational
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Found:
-    """What a set of columns tells apart.
+    """The units that a set of columns tells apart.
 
     Args:
         columns: their places.
@@ -137,7 +137,7 @@ def search(whole: Partition, columns: int, *, least: int, at_most: int) -> Searc
 
 
 def figures(chosen: int, part: Partition) -> Found:
-    """What a set tells apart, but without the partition, which is as large as the table.
+    """The figures of a set, without the partition, which is as large as the table.
 
     Args:
         chosen: the set's columns as bits.
@@ -153,7 +153,7 @@ SHARE = Fraction(1, 10)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnSet:
-    """What a set of columns tells apart.
+    """The units that a set of columns tells apart.
 
     Args:
         columns: the set, in the table's order.
@@ -293,7 +293,7 @@ def identifiers_of(
     place = {name: number for number, name in enumerate(names)}
 
     def described(each: Found) -> ColumnSet:
-        """What one set tells apart; its columns are in the order that was asked for."""
+        """The figures of one set; its columns are in the order that was asked for."""
         columns = sorted((ordered[number] for number in each.columns), key=place.__getitem__)
         return _column_set(tuple(columns), each, records.counted)
 

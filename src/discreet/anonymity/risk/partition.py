@@ -1,7 +1,7 @@
 """A table divided by some of its columns, and divided further column by column: how many units are alone by then.
 
-What is divided are rows where each is a unit of its own, else units. Only where a unit's rows differ in these columns,
-so that it can be in several groups, is each set of columns counted anew.
+Rows are divided if each is a unit of its own, otherwise units. Only where a unit's rows differ in these columns, so
+that it can be in several groups, is each set of columns counted from the start.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def divided(classes: Classes) -> Divided:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Recounted:
-    """The same where groups overlap, so that each set is counted anew.
+    """The same where groups overlap, so that each set is counted from the start.
 
     They do where missing values are wildcards, as rows that agree fall into no groups; and where a unit's rows differ,
     so that it is in several groups, and alone if it is in one of them.

@@ -37,9 +37,9 @@ _LARGE = 1e4
 class Pitman:
     """The random partition with parameters θ and α.
 
-    The next of n people joins a class of j with probability (j − α)/(θ + n) and opens a new one with the rest. Who is
-    drawn from such a population forms such a partition again, with the same parameters; so what a sample tells holds
-    for the population.
+    The next of n people joins a class of j with probability (j − α)/(θ + n) and opens a new one with the rest. A sample
+    from such a population forms such a partition again, with the same parameters; so what is learned from a sample
+    holds for the population.
 
     Args:
         theta: θ, above −α: how readily classes are opened.
@@ -59,7 +59,7 @@ class Pitman:
     alpha: float
 
     def expected_of_size(self, size: int, people: int) -> float:
-        """How many classes of this size are expected among so many people.
+        """How many classes of this size are expected among this many people.
 
         C(N, j)·(1−α)_{j−1}·(θ+α)_{N−j} / (θ+1)_{N−1}, where (x)_m = x(x+1)…(x+m−1): the chance that j given people form
         a class and nobody joins them.
@@ -119,8 +119,8 @@ def fit_pitman(sizes: ClassSizes) -> Pitman | None:
 def log_gamma_ratio(x: float, shift: float) -> float:
     """The logarithm of Γ(x + shift) / Γ(x), without the cancellation of two large logarithms.
 
-    Whole steps are products. What is left of the shift is below 1 in size; for large x the series
-    a·ln x + a(a−1)/2x − a(a−1)(2a−1)/12x² + a²(a−1)²/12x³ is used.
+    Whole steps are products. The rest of the shift is below 1 in size; for large x the series a·ln x + a(a−1)/2x −
+    a(a−1)(2a−1)/12x² + a²(a−1)²/12x³ is used.
 
     Args:
         x: above 0.
@@ -215,7 +215,7 @@ class _Counted:
 
 
 def _expected_classes(theta: float, alpha: float, people: int) -> float:
-    """How many classes are expected among so many people: ((θ+α)_n/(θ+1)_{n−1} − θ)/α; it grows with θ."""
+    """How many classes are expected among this many people: ((θ+α)_n/(θ+1)_{n−1} − θ)/α; it grows with θ."""
     # the ratio is θ·∏(1 + α/(θ+i)) over i from 0 to n − 1
     grown = log_gamma_ratio(theta + people, alpha) - log_gamma_ratio(theta, alpha)
     return theta / alpha * (exp(min(grown, 700.0)) - 1)

@@ -170,7 +170,7 @@ def population_uniqueness(
 
 
 def sample_of(classes: Classes) -> ClassSizes:
-    """The class sizes of a sample, in which everybody is in one class; missing values are values of their own.
+    """The class sizes of a sample, in which everyone is in one class; missing values are values of their own.
 
     Raises:
         InvalidArgument: a unit's rows differ in their quasi-identifiers.

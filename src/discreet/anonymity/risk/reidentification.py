@@ -1,7 +1,7 @@
 """Identity disclosure: how likely an attacker re-identifies a unit.
 
-That depends on who is looking: a prosecutor, a journalist or a marketer. Units are rows, or the people or households
-that rows belong to. A unit with several rows is as safe as the row that hides it least.
+It depends on who is looking: a prosecutor, a journalist or a marketer. Units are rows, or the people or households that
+rows belong to. A unit with several rows is as safe as the row that hides it least.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class Risk:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reidentification:
-    """What three attackers can do with a release.
+    """The success of three attackers against a release.
 
     Args:
         prosecutor: seeks a person known to be in the table: 1 / size of the class.
-        journalist: seeks anybody, in a register of the population that the rows were drawn from: 1 / units of the
+        journalist: seeks anyone, in a register of the population that the rows were drawn from: 1 / units of the
             population with the same quasi-identifiers. Without a register, the prosecutor's risk bounds it.
         marketer: links all units at once; the share that they get right on average.
         threshold: above it a unit is at risk.
@@ -95,8 +95,8 @@ def reidentification(  # noqa: PLR0913 — a table, and what is known of it
         table: a path, a pandas, Polars or Arrow table, or `Records`.
         quasi_identifiers: the columns that an attacker knows.
         unit: the column, or columns, that say whose a row is; as in `read`.
-        population: a table of everybody whom the rows were drawn from, with the same quasi-identifiers; the units of
-            `table` are taken to be among them. If it lacks the columns of `unit`, each of its rows is a unit.
+        population: a table of everyone the rows were drawn from, with the same quasi-identifiers; the units of `table`
+            are taken to be among them. If it lacks the columns of `unit`, each of its rows is a unit.
         threshold: above it a unit is at risk; in (0, 1].
         missing: what a missing value is taken to be; as in `read`.
 

@@ -1,4 +1,4 @@
-"""What each quasi-identifier adds to the risk, and what leaving out columns or coarsening them would save."""
+"""Remedies: how much risk each quasi-identifier adds, and how much leaving it out or coarsening it would save."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnRisk:
-    """What a quasi-identifier tells apart.
+    """The units that a quasi-identifier tells apart.
 
     Args:
         name: of the column.
         values: how many different values it has.
-        alone: how many units it singles out by itself.
+        alone: how many units it singles out on its own.
         without: how many units the other quasi-identifiers single out without it.
         adds: how many units only it, together with the others, singles out.
     """
@@ -146,7 +146,7 @@ def plan_of(classes: Classes, columns: Sequence[ColumnRisk], missing: Missing, *
 
 
 def coarsened(column: Coded) -> Coded:
-    """A column's values in bands of about as many rows each, in order; a missing value stays by itself.
+    """A column's values in bands of about as many rows each, in order; a missing value stays on its own.
 
     Returns:
         A column whose codes are the bands of the codes of `column`.
@@ -185,7 +185,7 @@ def _banded(classes: Classes, banded: Coded, missing: Missing) -> Classes:
 
 
 def _remedy(column: Coded, after: int, left: Classes, safe: int) -> Remedy:
-    """What is left after a change."""
+    """The risk that is left after a change."""
     sizes = sizes_of(left)
     return Remedy(
         action="coarsen" if after else "leave out",

@@ -1,4 +1,4 @@
-"""The report: everything that can be said of who is singled out in a table, from one reading of it."""
+"""The risk report: all figures on who is singled out in a table, from one reading of it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WORK = 40_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RiskReport(Figures):
-    """Who can be singled out in a table, by what, and what it would cost to stop it.
+    """The risks of a table: who can be singled out, by what, and what it would cost to stop it.
 
     Args:
         rows: of the table.
@@ -70,12 +70,12 @@ class RiskReport(Figures):
 
     @property
     def advice(self) -> tuple[str, ...]:
-        """What to do, in sentences that follow from the figures."""
+        """Advice, in sentences that follow from the figures."""
         return advise(self)
 
     @property
     def caveat(self) -> str:
-        """What the report doesn't say."""
+        """The limits of the report."""
         return CAVEAT
 
     def to_dict(self) -> dict[str, object]:
@@ -147,7 +147,7 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
     share: Rationalizable = SHARE,
     missing: Missing | str | None = None,
 ) -> RiskReport:
-    """Who can be singled out in a table, by what, and what it would cost to stop it.
+    """Assess who can be singled out in a table, by what, and what it would cost to stop it.
 
     Everything is counted, nothing drawn: the same rows in any order give the same report. For each sensitive column
     the table is grouped once, and all figures come from these counts.
@@ -163,7 +163,7 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
             repeats, the report says so, and gives no verdict.
         models: promises to check, such as `KAnonymity(5)`; one with a sensitive attribute needs it to be named.
         sampling_fraction: the share of the population that the units are, drawn evenly; for estimates of it.
-        population: a table of everybody whom the rows were drawn from, with the same quasi-identifiers.
+        population: a table of everyone the rows were drawn from, with the same quasi-identifiers.
         threshold: above this risk a unit is at risk; in (0, 1].
         share: a set of columns identifies if it singles out more than this share of the units; in [0, 1).
         missing: what a missing value is taken to be; as in `read`.

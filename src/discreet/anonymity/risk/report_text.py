@@ -95,7 +95,7 @@ def _section(title: str, lines: Iterable[_Line], width: int) -> str:
 
 
 def _folded(text: str, width: int, hang: int) -> list[str]:
-    """A line over as many as it needs, all but the first set in; a number stays with its sign."""
+    """A line folded over as many as it needs, indented after the first; a number stays with its sign."""
     tied = text.replace(" %", "\u00a0%").replace("> ", ">\u00a0").replace("< ", "<\u00a0")
     lines = wrap(tied, width, subsequent_indent=" " * hang, break_on_hyphens=False)
     return [line.replace("\u00a0", " ") for line in lines]
@@ -151,7 +151,7 @@ def _histogram(sizes: ClassSizes, noun: Noun) -> list[_Line]:
 
 
 def _columns(report: Figures, width: int) -> list[_Line]:
-    """What each quasi-identifier adds."""
+    """The quasi-identifiers, with the risk that each adds."""
     total = max(report.units, 1)
     longest = max((len(each.name) for each in report.columns), default=0)
     names = min(max(longest, len("column")) + 2, width - 2 - 44)
@@ -164,7 +164,7 @@ def _columns(report: Figures, width: int) -> list[_Line]:
 
 
 def _sets_title(report: Figures) -> str:
-    """What the identifying sets are."""
+    """The title above the identifying sets."""
     found = report.identifiers
     limit = "" if found.at_most is None else f" of {found.at_most} or fewer columns"
     share = percent(float(found.share))
@@ -182,7 +182,7 @@ def _sets(report: Figures) -> list[_Line]:
 
 
 def _exposure(found: Exposure, noun: Noun) -> list[_Line]:
-    """What is reached of every model."""
+    """The measure that every model reaches."""
     guess = f"a guess from the class is right for {percent(found.guessed)} of the {noun.many}"
     certain = f"{noun.counted(found.homogeneous)} in classes with one value"
     return [
@@ -225,7 +225,7 @@ def _population(found: PopulationUniqueness) -> list[_Line]:
 
 
 def _guessed(report: Figures) -> list[_Line]:
-    """What was guessed of the columns, for the user to confirm."""
+    """The guesses about columns, for the user to confirm."""
     guesses = () if report.attributes is None else report.attributes.guesses
     return [(f"{each.column}: {each.kind}, {each.reason}", 2) for each in guesses]
 

@@ -150,7 +150,7 @@ class _Curve:
     odds: float
 
     def e(self, x: float) -> float:
-        """What e must be for the ratio of classes of two and of one to be right; it falls as x grows."""
+        """The e that makes the ratio of classes of two and of one right; it falls as x grows."""
         return self.ratio * (1 + x) / x - 2 - x
 
     def at(self, x: float) -> float:

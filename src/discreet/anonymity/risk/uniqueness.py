@@ -26,8 +26,8 @@ from discreet.errors import InvalidArgument
 class Uniqueness:
     """How well some columns tell units apart: rows, or the people or households that rows belong to.
 
-    A unit with several rows may have several values. It is unique if it is alone with one of them: an attacker who
-    knows that one has found it.
+    A unit with several rows may have several values. It is unique if it is alone with one of them, because an attacker
+    who knows that one has found it.
 
     Args:
         columns: the columns, together one value per row.
@@ -71,7 +71,7 @@ class Uniqueness:
         return float(1 - Fraction(self.alike, pairs)) if pairs else 1.0
 
     def shared_by(self, size: int) -> int:
-        """How many units have a value that exactly so many units share, and none that fewer share."""
+        """How many units have a value that exactly this many units share, and none that fewer share."""
         return self.sizes.of(size)
 
     def to_dict(self) -> dict[str, object]:
@@ -151,7 +151,7 @@ def uniqueness_of(records: Records, classes: Classes) -> Uniqueness:
 
 
 def expected_rows(rows: int, values: int, *, shared_by: int = 1) -> float:
-    """How many rows are expected to have a value that exactly so many share, if all values are alike.
+    """How many rows are expected to have a value that exactly this many share, if all values are alike.
 
     N rows are each given one of D values, independently and evenly. Then N·C(N−1, s−1)·(1/D)^(s−1)·(1−1/D)^(N−s) of
     them have a value that s rows share: for s = 1 about N·exp(−(N−1)/D).
@@ -229,8 +229,8 @@ def special_uniques(
 ) -> SpecialUniques:
     """By how few columns each unit is singled out.
 
-    Who is unique by two columns stays so in most releases; who takes eight may not be unique in the population at all.
-    All sets of up to `at_most` columns are counted.
+    Someone unique by two columns stays so in most releases; someone who takes eight may not be unique in the population
+    at all. All sets of up to `at_most` columns are counted.
 
     Args:
         table: a path, a pandas, Polars or Arrow table, or `Records`.

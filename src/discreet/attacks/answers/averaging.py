@@ -21,7 +21,7 @@ from discreet.errors import InvalidArgument, NotTried
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AveragingResult(AttackResult):
-    """What averaging found.
+    """The result of averaging.
 
     Args:
         question: what was asked, in the first of its wordings.
@@ -73,7 +73,7 @@ def averaging(
     again, until the budget refuses. It stops at the first refusal, and at an exact answer: nothing is left to find.
 
     Args:
-        target: who is asked.
+        target: answers the questions.
         question: in SQL, with one whole number as its answer; or several wordings of it, which are asked in turn.
         repeats: how many times to ask; 1 or more.
         truth: the exact answer, where it is known.

@@ -1,11 +1,11 @@
 """Calibration: scores of members and strangers, turned into probabilities.
 
-A score says who is the likelier member, not how likely: it adds up evidence that says the same in part, and so it says
-too much. Platt's way turns scores into probabilities: the curve 1/(1 + e^(−a − b·score)) is fitted to whom attacks such
-as this one were right about, by maximum likelihood, with each side's targets drawn in from 1 and 0 as if one person of
-either kind had been seen before. So where scores tell nothing, everybody is as likely a member as members are common;
-and nobody is called a member for sure after a few tries. The curve doesn't fall: an attacker doesn't believe that the
-lower score is the member's.
+A score says who is the likelier member, not how likely: it adds up evidence that partly says the same, and so
+overstates it. Platt's way turns scores into probabilities: the curve 1/(1 + e^(−a − b·score)) is fitted to whom attacks
+such as this one were right about, by maximum likelihood, with each side's targets drawn in from 1 and 0 as if one
+person of either kind had been seen before. So where scores say nothing, everyone is as likely a member as members are
+common; and nobody is called a member for sure after a few tries. The curve doesn't fall: an attacker doesn't believe
+that the lower score is the member's.
 
 Source: Platt (1999), "Probabilistic outputs for support vector machines and comparisons to regularized likelihood
 methods", the section on its targets and the algorithm that fits them; Lin, Lin, Weng (2007), "A note on Platt's
@@ -32,8 +32,8 @@ def calibrated(inside: Reals, outside: Reals) -> Reals:
         outside: of strangers; one or more, finite.
 
     Returns:
-        Of each member, and then of each stranger, a probability in (0, 1) that doesn't fall as scores grow: equal
-        scores have one probability, and the order of people makes no difference.
+        For each member, and then each stranger, a probability in (0, 1) that doesn't fall as scores grow: equal scores
+        have one probability, and the order of people makes no difference.
 
     Examples:
         >>> calibrated(np.array([3.0, 2.0]), np.array([2.0, 1.0])).round(2).tolist()

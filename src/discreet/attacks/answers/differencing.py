@@ -1,12 +1,12 @@
 """Differencing and trackers: one person's number, as what is left of totals over many.
 
-Differencing takes a total over everybody, minus the same over everybody but one. A rule that refuses sets of fewer
-than t rows, or of more than n − t, stops that, and is no defence against a tracker. Take any set T of rows with
-2t ≤ |T| ≤ n − 2t, and let C be the rows wanted, however few. For each additive measure q (counts and sums),
+Differencing takes a total over everyone, minus the same over everyone but one. A rule that refuses sets of fewer than t
+rows, or of more than n − t, stops that, and is no defence against a tracker. Take any set T of rows with 2t ≤ |T| ≤ n −
+2t, and let C be the rows wanted, however few. For each additive measure q (counts and sums),
 
     q(all) = q(T) + q(not T)        q(C) = q(C or T) + q(C or not T) − q(all),
 
-because "C or T" and "C or not T" hold the rows of C twice and all others once. Of these four sets none is refused, as
+because "C or T" and "C or not T" hold the rows of C twice and all others once. None of these four sets is refused, as
 long as C has at most t rows: each holds T or its complement, so 2t rows or more, and at most n − 2t + t = n − t.
 
 The same holds where people have several rows, and sets are refused that have rows of fewer than t people, or leave rows
@@ -29,11 +29,11 @@ from discreet.attacks.targets.answering import Answering, Bill, Reply, deviation
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DifferencingResult(AttackResult):
-    """What a difference of two answers gives away.
+    """The value that a difference of two answers gives away.
 
     Args:
-        whole: the answer about everybody; None if it was refused.
-        rest: the answer about everybody but one; None if it was refused.
+        whole: the answer about everyone; None if it was refused.
+        rest: the answer about everyone but one; None if it was refused.
         difference: what is left for that person; None if either was refused.
         deviation: the standard deviation of the noise in the difference, which holds that of both answers; None where
             it is unknown.
@@ -69,7 +69,7 @@ def differencing(  # noqa: PLR0913 — two sets of rows, what is added up, of wh
     of standard deviations s and t leave the difference with noise of √(s² + t²), no matter whom it is about.
 
     Args:
-        target: who is asked.
+        target: answers the questions.
         measure: `COUNT(*)`, or a sum such as `SUM(income)`.
         without: the condition that all but that person meet, in SQL, such as `name <> 'Karrie Trusslove'`.
         among: a condition for both questions.
@@ -141,7 +141,7 @@ def tracking(  # noqa: PLR0913 — whom, by what, and what is asked
     """Ask about rows that no single question may be about, by way of a tracker.
 
     Args:
-        target: who is asked.
+        target: answers the questions.
         measure: `COUNT(*)`, or a sum such as `SUM(income)`.
         wanted: the condition that only the person meets, in SQL.
         by: the tracker: a condition that between 2t and n − 2t rows meet, and that is true or false of each of the

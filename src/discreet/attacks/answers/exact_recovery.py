@@ -4,9 +4,9 @@ The noise is Laplace noise of scale 1/ε (sensitivity 1), with fresh noise in ea
 answers to one whole number, by one of three estimators:
 
 - *mean*, rounded to the nearest whole number;
-- *median*, rounded. Of an even number of answers the last is left out. Where noise is discrete nothing is lost by that:
-  a middle one of 2m answers, picked by a coin, is right as often as the middle one of 2m − 1 (a majority of 2m votes
-  whose ties are broken by a coin, against one of 2m − 1);
+- *median*, rounded. If the number of answers is even, the last is left out. Where noise is discrete nothing is lost by
+  that: a middle one of 2m answers, picked by a coin, is right as often as the middle one of 2m − 1 (a majority of 2m
+  votes whose ties are broken by a coin, against one of 2m − 1);
 - *maximum likelihood* among whole numbers: the m with the least Σ|answer − m|. Where noise is discrete that is the
   median: Σ|answer − m| is convex in m, and least where half of the answers are on either side, so at any median.
 
@@ -194,7 +194,7 @@ def _likelihood(rate: float, answers: int) -> float:
     # Pr[term ≤ t] = Pr[x ≥ (1 − t)/2] for t in [−1, 1); the grid's cell around a point takes what falls into it.
     tails = np.exp(-rate * (1 - np.clip(edges[:-1] + 0.5 / _GRID, -1.0, 1.0)) / 2) / 2
     law = np.diff(np.concatenate([[0.0], tails, [1.0]]))
-    # The sum is found on a circle that is long enough for all but 1e-9 of it: 24 deviations, of 1 each at the most.
+    # The sum is found on a circle that is long enough for all but 1e-9 of it: 24 deviations, of at most 1 each.
     size = 1 << (min(4 * answers, int(2 * _DEVIATIONS * sqrt(answers)) + 1) * _GRID + 1).bit_length()
     summed = np.fft.irfft(np.fft.rfft(law, size) ** answers, size)
     mean = round(answers * float(law @ edges) * _GRID)

@@ -16,11 +16,11 @@ answers.
 inequalities, which have the corners (0, 0), (1, 1) and (e^ε, 1)/(e^ε + 1), that is at most the largest of π, 1 − π and
 e^ε/(e^ε + 1). So where one side is the likelier by more than e^ε to 1, nobody does better than by ignoring the answer.
 
-*Members of a study.* Let members be drawn, and strangers from the people who are left, all such draws alike. Whose
-table it is doesn't matter, nor whether its people depend on one another. A rule says "member" by a person's data, by
-what is published, and by what stays the same if a member and a stranger change places: who the others are, which values
-there are, the list of all members and strangers, without saying who is which. What is published is ε-DP. Then, on
-average over the draw and the noise,
+*Members of a study.* Let members be drawn, and strangers from the people who are left, all such draws alike. It doesn't
+matter whose table it is, or whether its people depend on one another. A rule says "member" by a person's data, by what
+is published, and by what stays the same if a member and a stranger change places: who the others are, which values
+there are, the list of all members and strangers, without saying who is which. The publication is ε-DP. Then, on average
+over the draw and the noise,
 
     Pr["member" | member] − Pr["member" | stranger] ≤ b,
 
@@ -132,7 +132,7 @@ def advantage_of(reply: Reply) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GuessingResult(AttackResult):
-    """What one answer is worth to an attacker who asks about one person.
+    """The worth of one answer to an attacker who asks about one person.
 
     Args:
         answer: what came back; None if it was refused, or several were asked about.
@@ -156,7 +156,7 @@ def guessing(target: Answering, condition: str, *, who: str, truth: bool | None 
     might have been; `most_often_right` says what others can reach.
 
     Args:
-        target: who is asked.
+        target: answers the questions.
         condition: in SQL, such as `name = 'Karrie Trusslove' AND income > 50000`.
         who: the person, in words.
         truth: whether they meet it, where that is known.
@@ -201,8 +201,8 @@ def guessing_each(target: Answering, asked: Iterable[tuple[str, str, bool]]) -> 
     """The same about one person after the other, until a question is refused: one guess alone is right by luck.
 
     Args:
-        target: who is asked.
-        asked: of each person how they are called, the condition in SQL, and whether they meet it.
+        target: answers the questions.
+        asked: for each person what they are called, the condition in SQL, and whether they meet it.
 
     Raises:
         QueryError: a question isn't one that the target answers.

@@ -46,12 +46,12 @@ _FIRST_PRIME = 1 << 62
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Determined:
-    """What a query log determines.
+    """The rows whose values a query log determines.
 
     Args:
         rows: places of the rows whose value follows from the answers.
         groups: sets of rows, each of two or more that no query tells apart, whose total follows.
-        rank: of the queries: so many of them are independent.
+        rank: of the queries: how many of them are independent.
         primes: modulo how many primes the rank was found, for the proof.
     """
 
@@ -150,7 +150,7 @@ class Basis:
         return cls(queries=tuple(queries), asked=len(masks), square=chosen[:, kinds], place=place[kind.ravel()])
 
     def values(self, answers: Sequence[float], rows: Sequence[int]) -> tuple[Fraction, ...]:
-        """What the answers say of rows whose values follow.
+        """The values that follow from the answers.
 
         Args:
             answers: to all queries.

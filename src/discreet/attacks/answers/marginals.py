@@ -1,10 +1,10 @@
 """Marginals: how many people have each value of a column, and each pair of values of two columns.
 
 A cell is one value of a column, or a pair of values of two, and a row is in one cell of each marginal. A person with
-several rows is in the cells of all of them, and counts once in each. Of a column with more than 20 values the cells are
-ranges, else most would have nobody in them: at most 10, of about as many rows of the table each, in the order of the
-values (numbers by size, texts by code point, times by time, a missing value last). What is told about all rows alike,
-such as where the ranges end, is taken to be known to everybody.
+several rows is in the cells of all of them, and counts once in each. The cells of a column with more than 20 values are
+ranges, else most would be empty: at most 10, of about as many rows of the table each, in the order of the values
+(numbers by size, texts by code point, times by time, a missing value last). Facts about all rows alike, such as where
+the ranges end, are taken to be known to everyone.
 
 Anonymised rows are spread over the cells. A row stands for one person, of whom less is known than before. Each person
 of a reference who fits it is as likely to be like that one, so each is counted with an equal part. They say how the
@@ -107,7 +107,7 @@ class Marginals:
         return found + self.starts[:-1]
 
     def keys(self) -> dict[str, Keys]:
-        """For each column, its values or ranges by number: what may be known of it by everybody."""
+        """For each column, its values or ranges by number: the part of it that everyone may know."""
         return {name: Keys(range(size)) for name, size in self.sizes.items()}
 
     def coded(self, rows: Whole) -> pa.Table:
@@ -198,7 +198,7 @@ def _of_units(rows: Rows, records: Records, marginals: Marginals, reference: Who
     kinds = np.repeat(np.arange(found.kinds), np.diff(found.pairs.starts))
     cells = marginals.cells(reference)
     spreads = None
-    absent = np.zeros((units.number, marginals.number))  # logarithms of the chances that nobody's row is there
+    absent = np.zeros((units.number, marginals.number))  # logarithms of the chances that no one's row is there
     for place in range(len(found.sizes)):
         fitting = np.isin(found.of_person, kinds[found.pairs.right == place])
         if fitting.any():
@@ -217,7 +217,7 @@ def _spreads(rows: Rows, records: Records, marginals: Marginals, reference: Whol
 
 
 def _by_column(rows: Rows, spreads: Mapping[str, Reals], marginals: Marginals, some: Whole) -> Reals:
-    """The expected count of each cell by these rows only, each column by itself."""
+    """The expected count of each cell by these rows only, each column separately."""
     of_row = {name: each[rows.records.column(name).codes[some]] for name, each in spreads.items()}
     counts = []
     for first, *second in marginals.columns:

@@ -22,7 +22,7 @@ LOW_RATES = (0.001, 0.01, 0.1)
 class TracingResult(AttackResult):
     """How well members are told from strangers.
 
-    Success is that of an attacker who knows how many members there are, and calls as many people members, those with
+    Success is that of an attacker who knows how many members there are, and calls that many people members, those with
     the highest scores.
 
     Args:
@@ -116,7 +116,7 @@ def _curve(inside: Reals, outside: Reals) -> tuple[Reals, Reals]:
 
 
 def _right(inside: Reals, outside: Reals) -> float:
-    """The share of people who are rightly called, if as many as there are members are; of equal scores, by lot."""
+    """The share of people called rightly, if as many are called as there are members; equal scores by lot."""
     last = np.sort(np.concatenate([inside, outside]))[len(outside)]  # the lowest score that may be called a member
     (above, tied), (wrong, level) = (
         (int((part > last).sum()), int((part == last).sum())) for part in (inside, outside)

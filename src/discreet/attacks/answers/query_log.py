@@ -40,7 +40,7 @@ class Close:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class QueryLogResult(AttackResult):
-    """What a query log gives away.
+    """The values that a query log gives away.
 
     Args:
         queries: how many there are.
@@ -81,7 +81,7 @@ def query_log(  # noqa: PLR0913 — who is asked and what, and about whose rows
     Where rows have units, people are units: rows of one that no question tells apart count as one, with their total,
     and a unit is found if the value of any of its rows is right.
 
-    All questions ask for the same measure, each of other rows. What a question counts is a measure too: that of
+    All questions ask for the same measure, each of other rows. The count of a question is a measure too: that of
     `COUNT(*) WHERE city = 'Bern' AND ill` is `COUNT_IF(ill)`, under the condition `city = 'Bern'`.
 
     Which rows each question is about is known, and so is with which factors the answers add up to a row's value. Exact
@@ -90,7 +90,7 @@ def query_log(  # noqa: PLR0913 — who is asked and what, and about whose rows
     nothing is said of how sure their values are: 0 %, though some may be right.
 
     Args:
-        target: who is asked.
+        target: answers the questions.
         measure: an additive aggregate in SQL, such as `SUM(income)`.
         conditions: of the questions, in SQL; one or more.
         table: who knows the rows that each question is about, whose they are, and the true values; the target itself if
@@ -156,7 +156,7 @@ def query_log(  # noqa: PLR0913 — who is asked and what, and about whose rows
 
 
 def _known(target: Answering, table: Exact | None) -> Exact:
-    """Who knows the rows.
+    """The target that knows the rows.
 
     Raises:
         InvalidArgument: nobody does. Rows whose values were drawn aren't the people's own.
@@ -249,7 +249,7 @@ def _namer(table: Exact, naming: str | Sequence[str] | None) -> Namer:
 
 
 def _close(sets: Mask, closer_than: int) -> list[Close]:
-    """The pairs of questions whose rows differ in fewer than so many, and do differ; the closest first."""
+    """The pairs of questions whose rows differ, but in fewer than this number; the closest first."""
     flags = sets.astype(np.float64)  # products of flags are exact in floats, and fast
     sizes = flags.sum(axis=1)
     apart = np.rint(sizes[:, np.newaxis] + sizes - 2 * flags @ flags.T).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Reconstruction: everybody's secret bit, from many answers that are accurate enough.
+"""Reconstruction: everyone's secret bit, from many answers that are accurate enough.
 
 The "fundamental law of information recovery": answers to random subset counts whose errors are well below √n give away
 nearly all of n bits, no matter who computed them and how. Differential privacy obeys it too, which is why a budget is
@@ -32,7 +32,7 @@ Method: TypeAlias = Literal["least absolute", "least squares"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReconstructionResult(AttackResult):
-    """What reconstruction found.
+    """The result of reconstruction.
 
     Args:
         method: how the answers were fitted.
@@ -66,11 +66,11 @@ def reconstruction(  # noqa: PLR0913 — who, by which key, what is wanted, and 
     """Ask how many of a random half of the people have a secret property, many times over, and solve for each person.
 
     Args:
-        target: who is asked.
-        secret: the condition that is to be found out of everybody, in SQL.
+        target: answers the questions.
+        secret: the condition to be found out about everyone, in SQL.
         key: a column that tells people apart, and that the attacker knows.
-        people: their values in it, each of one person's rows and of nobody else's; two or more.
-        truth: of each, whether they meet the condition by any row, where it is known.
+        people: their values in it, each in one person's rows and in no one else's; two or more.
+        truth: for each, whether they meet the condition by any row, where it is known.
         questions: how many to ask; four for each person if left out.
         method: "least absolute" error, a linear program, the better one against Laplace noise; or "least squares", the
             better one against bounded noise.
@@ -123,7 +123,7 @@ def reconstruction(  # noqa: PLR0913 — who, by which key, what is wanted, and 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Fitted:
-    """What the answers say of each person.
+    """A fit of the answers: an estimate for each person.
 
     Args:
         estimates: in [0, 1].
@@ -138,7 +138,7 @@ def fitted(sets: Mask, counts: Reals, method: Method) -> Fitted:
     """Fit a number in [0, 1] for each person to the counts of subsets.
 
     Args:
-        sets: questions × people; of no question, everybody is ½.
+        sets: questions × people; without questions, everyone is ½.
         counts: the answers.
         method: "least absolute" or "least squares".
 

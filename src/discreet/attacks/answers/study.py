@@ -1,8 +1,8 @@
 """Studies: some people of a table, of whom marginals are published, exactly, from anonymised rows or with noise.
 
 The attacker knows a person's row, and other rows of the same table, which say how common each cell of a marginal is.
-Where people have several rows, a cell counts those with a row in it, and the attacker knows one of somebody's rows,
-drawn at random.
+Where people have several rows, a cell counts those with a row in it, and the attacker knows one row of a person, drawn
+at random.
 
 *Score.* Let n people be drawn independently, each in cell c of a marginal with probability p_c. Had they been drawn
 with a person of cell v among them, the others would be n − 1 such draws. So the counts h are likelier by the factor
@@ -13,7 +13,7 @@ if the person is a member than if not. The same holds of one cell of people who 
 of n and p_v, or one more than binomial of n − 1 and p_v. Of counts with noise that doesn't depend on the counts, the
 factor is the average of this over what h may be, E[h_v | published]/(n·p_v): multiply the ratio above by the
 probability of what was published, given h, and add up. The score adds up the logarithms of these factors over all
-marginals, as if they told different things, which they don't quite. What only approximates the factor makes the attack
+marginals, as if they told different things, which they don't quite. An approximation of the factor makes the attack
 weaker, and no bound wrong.
 
 *What is published is read* as the count of each cell that is to be expected given it. Exact counts are themselves.
@@ -64,7 +64,7 @@ class Study:
         members: who is in the study.
         strangers: people who aren't, and who aren't in the reference either.
         reference: the people who are left.
-        known: of each person of the table, the row that the attacker knows if they ask about that person.
+        known: for each person of the table, the row that the attacker knows if they ask about that person.
 
     Examples:
         >>> from discreet.anonymity import read
@@ -233,7 +233,7 @@ class Study:
 
 
 def expected(noisy: Reals, deviation: float, people: int, common: Reals) -> Reals:
-    """What counts are on average, given answers with noise.
+    """The counts to be expected, given answers with noise.
 
     Args:
         noisy: the answers.

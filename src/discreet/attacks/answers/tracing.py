@@ -1,4 +1,4 @@
-"""Tracing: was somebody among the people whose shares were published?
+"""Tracing: was a given person among those whose shares were published?
 
 The published numbers are the shares q of people who have each of d attributes. The attacker knows everything about
 whom they ask, x, and roughly how common each attribute is, p. The score is ⟨x − p, q − p⟩: a member pulled each q_j
@@ -42,10 +42,10 @@ def tracing(  # noqa: PLR0913 — what is published, of whom, and how, each by n
     """Tell members from strangers by published shares.
 
     Args:
-        shares: q: of each attribute, the published share of members who have it.
+        shares: q: for each attribute, the published share of members who have it.
         members: people × attributes: who is in the table.
         strangers: people × attributes: who isn't.
-        reference: p: of each attribute, how common it is, as the attacker knows it.
+        reference: p: for each attribute, how common it is, as the attacker knows it.
         epsilon: with which all shares together were published; None if they are exact.
         adjacency: for which neighbours they were.
 

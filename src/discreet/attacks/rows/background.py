@@ -20,7 +20,7 @@ class BackgroundResult(AttackResult):
     """How many values must be excluded before a person's is certain.
 
     `success` is the share of people whose value is certain after `excluded` exclusions: a class with l values is
-    certain after l − 1 of them; `baseline` the same without classes, where the whole table is one. Where somebody has
+    certain after l − 1 of them; `baseline` the same without classes, where the whole table is one. Where someone has
     several values in a class, these are bounds, see `at_most`.
 
     Args:
@@ -94,7 +94,7 @@ def background(  # noqa: PLR0913 — what is attacked and what the attacker know
     seen = seen_of(release, on=on, sensitive=sensitive, people=people, labels=labels)
     tally = seen.tally
     needed = _needed(tally)
-    known = np.diff(tally.starts) > 0  # of nobody's class nothing is certain
+    known = np.diff(tally.starts) > 0  # nothing is certain about a class without people
     beliefs = _beliefs(tally, most)
     rows = tally.people()
     total = max(int(rows.sum()), 1)

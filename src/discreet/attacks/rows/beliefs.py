@@ -21,12 +21,12 @@ from discreet.attacks.targets.rows import shares_of
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Beliefs:
-    """What is believed of people's sensitive values; it can be scored and guessed from as a tally can.
+    """Beliefs about people's sensitive values, which can be scored and guessed from as a tally can.
 
     Args:
         sensitive: the name of the attribute.
         labels: its values.
-        priors: for each label, its share among everybody.
+        priors: for each label, its share among everyone.
         of_person: person → kind.
         likeliest: for each kind, the value that is believed most.
         sure: for each kind, how much it is.
@@ -58,7 +58,7 @@ class Best:
         ahead: by how much it is ahead of the second, or of the second unit; infinite if there is none.
         belief: the probability that it is theirs, or that its unit is they.
         compared: how many pairs of a person and a row were compared.
-        values: what is believed of their sensitive values; None if none is sought.
+        values: the beliefs about their sensitive values; None if none is sought.
     """
 
     row: Whole
@@ -136,7 +136,7 @@ class Best:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Owners:
-    """Whose the rows of each class are.
+    """The owners of the rows of each class.
 
     Args:
         starts: classes + 1; the entries of class i are those from starts[i] to starts[i + 1].
@@ -223,7 +223,7 @@ class _Held:
     def believed(self, pairs: Pairs, kinds: Whole, top: Reals, absent: float) -> tuple[Whole, Reals]:
         """The likeliest value of each kind, and how likely it is.
 
-        Of the values that no row compared has, only the commonest of all can be the likeliest.
+        Among the values that no compared row has, only the commonest of all can be the likeliest.
 
         Args:
             pairs: of these kinds and classes.

@@ -2,8 +2,8 @@
 
 Each pair of a person and a row has a score, the logarithm of how much likelier what is seen is if the row is the
 person's. With n rows, or units, and a chance π that the person is among them, Bayes' rule gives a row e^score of belief
-beside e^score of the other rows and n·(1 − π)/π for not being there. What a person's sensitive value is follows: a
-value has the belief of its rows, and of not being there the share that everybody has of it.
+beside e^score of the other rows and n·(1 − π)/π for not being there. The beliefs about a person's sensitive value
+follow: a value has the belief of its rows, plus its share among everyone times the belief that the person isn't there.
 """
 
 from __future__ import annotations
@@ -85,13 +85,13 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
     reaches the threshold and its score is ahead of the second by the gap. A generalised cell is the same as what it
     covers, and near what is near to that: rows of one class have equal scores, so none of them is ever claimed.
 
-    Where comparing everybody with all rows would take more than so many comparisons, or many kinds of people are known,
-    it is tried on people who are drawn at random: as many as that lasts for, at most 16,384. Each of them is compared
+    Where comparing everyone with all rows would take more comparisons than allowed, or many kinds of people are known,
+    it is tried on people drawn at random: as many as the comparisons last for, at most 16,384. Each of them is compared
     with all rows. The figures are then about these people, `success` is an unbiased estimate of what it is of all, and
     `interval` says how well it is known.
 
     Against answers, each kind of person is asked for: how many have what is near to all that is known of them, and this
-    sensitive value. What isn't even near can't be asked for, and shares of errors aren't used.
+    sensitive value. Values that aren't even near can't be asked for, and shares of errors aren't used.
 
     Args:
         release: published rows (a table, an `Anonymized`, or `Rows`), or `Answers`.
@@ -193,7 +193,7 @@ def _scored(people: People, sample: Sample, seen: Beliefs) -> Scored:
 
 
 def _of_answers(seen: Seen) -> FuzzyResult:
-    """What people's values seem to be, by counts of those who are near to what is known of them."""
+    """The beliefs about people's values, by counts of those who are near to what is known of them."""
     return FuzzyResult(
         **seen.outcome("fuzzy linkage"),
         rows=None,

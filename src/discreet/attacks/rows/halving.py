@@ -33,7 +33,7 @@ class Axis:
 
     @classmethod
     def of(cls, column: Coded) -> Axis:
-        """Of a column of numbers or times."""
+        """The axis of a column of numbers or times."""
         points = numbers(column)
         known = np.isfinite(points)
         labels = tuple(label for label, real in zip(column.labels(), known, strict=True) if real)
@@ -56,7 +56,7 @@ class Box:
 
     @classmethod
     def all(cls, axes: Sequence[Axis]) -> Box:
-        """The predicate that everybody meets."""
+        """The predicate that everyone meets."""
         return cls(axes=tuple(axes), low=(0,) * len(axes), high=tuple(len(axis.points) for axis in axes))
 
     def cut(self, axis: int, place: int) -> tuple[Box, Box]:
@@ -116,10 +116,11 @@ def axes_of(fresh: Records, on: Sequence[str] | None = None) -> tuple[Axis, ...]
 def halve(answers: Answering, fresh: Records, axes: Sequence[Axis], depth: int) -> Box:
     """Look for a small predicate with one person in it.
 
-    Each step cuts what is left at the median of the people who aren't in the data, so that about half of the population
-    is on either side, asks how many people are below the cut, and goes where there are some: below or above at random
-    if both seem to hold somebody, else to the larger side. Who isn't below is taken to be above; so a unit with rows on
-    both sides is missed above, until it is counted there. What the budget no longer pays for is decided by a coin.
+    Each step cuts the rest at the median of the people who aren't in the data, so that about half of the population is
+    on either side, asks how many people are below the cut, and goes where there are some: below or above at random if
+    both seem to hold someone, else to the larger side. A unit that isn't below is taken to be above; so a unit with
+    rows on both sides is missed above, until it is counted there. What the budget no longer pays for is decided by a
+    coin.
 
     Args:
         answers: what answers; its questions are charged.
@@ -139,7 +140,7 @@ def halve(answers: Answering, fresh: Records, axes: Sequence[Axis], depth: int) 
         answer = answers.aggregate(answers.counting, below.condition()).value
         low = inside / 2 if answer is None else float(answer)
         high = inside - low
-        some = [low >= 0.5, high >= 0.5]  # noqa: PLR2004 — what rounds to somebody
+        some = [low >= 0.5, high >= 0.5]  # noqa: PLR2004 — rounds to someone
         downwards = bool(uniform(2)) if some[0] == some[1] else some[0]
         if some == [False, False]:
             downwards = low > high

@@ -1,4 +1,4 @@
-"""Homogeneity: in a class with one sensitive value everybody has it, however large the class is."""
+"""Homogeneity: in a class with one sensitive value everyone has it, however large the class is."""
 
 from __future__ import annotations
 

@@ -24,13 +24,13 @@ from discreet.errors import NotTried
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class IntersectionResult(AttackResult):
-    """What two releases say together.
+    """The combined evidence of two releases.
 
     `success` is the share of people whose value is guessed right from both; `baseline` from the better of the two.
 
     Args:
-        candidates: people's smallest number of candidates: in the first release, the second, and both. In both, so many
-            rows, or units, can be the same person's: the sum over values of the smaller of its two counts. None of
+        candidates: people's smallest number of candidates: in the first release, the second, and both. This many rows,
+            or units, can be the same person's in both: the sum over values of the smaller of its two counts. None of
             answers, which have no rows.
         values: people's mean number of possible values: in the first, the second, and both.
         certain: share of people with one possible value: in the first, the second, and both.
@@ -64,8 +64,8 @@ def intersection(  # noqa: PLR0913 — two releases, who is in both, and what is
     Args:
         first: a release: a table, an `Anonymized`, `Rows`, or `Answers`.
         second: another.
-        people: who is in both, one row each, or a table that is read by unit; with quasi-identifiers, and with the
-            sensitive attribute if its truth is known.
+        people: those who are in both, one row each, or a table that is read by unit; with quasi-identifiers, and with
+            the sensitive attribute if its truth is known.
         on: the quasi-identifiers that are known of people, in both releases.
         sensitive: the attribute, in both releases.
         second_on: those of the second release, if they are others.
@@ -129,7 +129,7 @@ def intersection(  # noqa: PLR0913 — two releases, who is in both, and what is
 
 
 def _seen(release: Rows | Answering, known: Records, on: On, sensitive: str, labels: Sequence[Value] | None) -> Tally:
-    """What one release says of people. Those whom answers don't reach are of kind −1.
+    """The tally that one release gives for people. Those whom answers don't reach are of kind −1.
 
     Args:
         release: who is asked, or rows.
@@ -145,10 +145,10 @@ def _seen(release: Rows | Answering, known: Records, on: On, sensitive: str, lab
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Both:
-    """What two tallies of the same people say together.
+    """Two tallies of the same people, combined.
 
-    The others in a class are taken to be drawn from everybody. Then a class in which c rows have a value that a share p
-    of everybody has is c/p times as likely if the person has it, and of two classes both factors count: belief in the
+    The others in a class are taken to be drawn from everyone. Then a class in which c rows have a value that a share p
+    of everyone has is c/p times as likely if the person has it, and for two classes both factors count: belief in the
     value is in proportion to p · (c₁/p) · (c₂/p).
 
     Args:

@@ -37,7 +37,7 @@ class LinkageResult(AttackResult):
         units: how many units those are of, where a release is read by unit: then they are the candidates.
         unique: people who have exactly one candidate.
         unmatched: people who have none.
-        expected: share of people named right if one of their candidates is drawn, provided that everybody with
+        expected: share of people named right if one of their candidates is drawn, provided that everyone with
             candidates is among them.
         unique_right: how many of the unique matches are right; None without an answer key.
         precision: of all pairs of a person and a candidate, which share is right; None without an answer key.
@@ -75,7 +75,7 @@ def linkage(  # noqa: PLR0913 — what links, what is wanted, and what is known 
 
     Args:
         release: published rows (a table, an `Anonymized`, or `Rows`), or `Answers`.
-        auxiliary: what is known of people, one row each. Of a table that is read by unit, one row of each unit is
+        auxiliary: what is known of people, one row each. In a table that is read by unit, one row of each unit is
             known, drawn at random, and the values of all of its rows are true.
         on: the columns that both have; a mapping if their names differ.
         sensitive: a released column to learn. If the auxiliary table has it too, it is the truth to score by.
@@ -210,7 +210,7 @@ class _Matched:
 
 
 def _of_answers(seen: Seen) -> LinkageResult:
-    """What counts tell of people's values."""
+    """The tally of people's values, by counts."""
     return LinkageResult(
         **seen.outcome("linkage"),
         rows=None,

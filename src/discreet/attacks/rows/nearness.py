@@ -54,7 +54,7 @@ def is_ordered(column: Coded) -> bool:
 MOST = 2
 """Texts further apart than this are no typos of each other, and looking for them would take long."""
 
-_DIRECT = 1 << 20  # so many pairs are compared directly
+_DIRECT = 1 << 20  # this many pairs are compared directly
 _BLOCK = 1 << 18  # pairs compared at a time
 
 
@@ -115,7 +115,7 @@ def _together(ones: Sequence[str], others: Sequence[str], most: int) -> tuple[Wh
 
 
 def _rests(text: str, most: int) -> set[str]:
-    """What is left of a text without at most so many letters."""
+    """The rests of a text that lacks at most this many letters."""
     found = last = {text}
     for _ in range(most):
         last = {one[:place] + one[place + 1 :] for one in last for place in range(len(one))}

@@ -1,8 +1,8 @@
-"""A sample of people, for attacks that would take too many comparisons on everybody.
+"""A sample of people, for attacks that would take too many comparisons on everyone.
 
-How many are affordable is told by a few others, who are drawn apart from those who are tried. So those who are tried
-are a random sample of all, of a size that has nothing to do with who is in it, and what is found of the sample is an
-unbiased estimate of what would be found of all. Each of them is compared with all rows: nothing is left out.
+How many are affordable is told by a few others, who are drawn apart from those who are tried. So the people tried are a
+random sample of all, of a size that has nothing to do with who is in it, and what is found for the sample is an
+unbiased estimate of what would be found for all. Each of them is compared with all rows: nothing is left out.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Sample:
         compared: Callable[[Records], Mapping[str, Compared]],
         most: int,
     ) -> Sample:
-        """Draw them: everybody, or as many as the comparisons last for.
+        """Draw them: everyone, or as many as the comparisons last for.
 
         Args:
             known: of people.
@@ -81,7 +81,7 @@ class Sample:
 
 
 def _each(pilot: Sides, most: int) -> float:
-    """About how many comparisons one person takes, of values and of rows, by as many as don't take many themselves."""
+    """About how many comparisons one person takes, of values and of rows, measured on as many as is cheap."""
     kinds = pilot.of_person
     values = sum(
         column.near.numbers()[pilot.kinds[kinds, place]].mean() for place, column in enumerate(pilot.columns.values())

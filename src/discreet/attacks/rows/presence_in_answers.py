@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PresenceResult(AttackResult):
-    """Who seems to be in the data.
+    """The people who seem to be in the data.
 
     Args:
         targets: how many people there were to ask about; `tried` is how many of them the budget lasted for.
@@ -149,12 +149,12 @@ def _things(heard: Records, names: Log, near_value: float, near_days: float) -> 
 
 
 def _question(table: str, person: str, things: Sequence[str], least: int) -> str:
-    """How many people did so many of these things."""
+    """The question: how many people did at least this many of these things."""
     who, did = quoted(person), " OR ".join(f"({each})" for each in things)
     doers = f"SELECT {who} FROM {quoted(table)} WHERE {did} GROUP BY {who} HAVING COUNT(*) >= {least}"  # noqa: S608 — an attacker words their question freely
     return f"SELECT COUNT(DISTINCT {who}) AS value FROM ({doers}) AS doers"  # noqa: S608 — as above
 
 
 def _says(reply: Reply) -> bool:
-    """Whether somebody is there: an exact 1 says so, and of an answer with noise what is nearer to 1 than to 0."""
+    """Whether someone is there: an exact 1 says so, and so does an answer with noise that is nearer to 1 than to 0."""
     return float(reply.value or 0) >= 1

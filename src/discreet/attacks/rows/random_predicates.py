@@ -20,7 +20,7 @@ _TRIES = 40
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Test:
-    """What a predicate asks of one column: at least, at most, or the same as what a released row has."""
+    """A predicate's test of one column: at least, at most, or the same as a released row's value."""
 
     column: Column
     row: int

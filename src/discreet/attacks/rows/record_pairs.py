@@ -1,7 +1,8 @@
 """Record pairs: known people compared with released rows, in spite of errors, and how likely each pair is one person.
 
 People who are known alike are of one kind, and rows that look alike of one class, so a kind is compared with a class
-once. What is near in all columns but one is found by joining on the others, for each column that may be the one.
+once. Pairs that are near in all columns but one are found by joining on the others, for each column that may be the
+one.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def _within(
 
 
 def _weights(counts: Whole | Reals, same: Relation, near: tuple[Whole, Whole], errors: tuple[float, float]) -> Reals:
-    """Logarithms of match over chance, by known value: same, near, other. What chance never does isn't weighed."""
+    """Logarithms of match over chance, by known value: same, near, other. What chance never does has no weight."""
     total, values = max(float(counts.sum()), 1.0), len(same.starts) - 1
     close, wrong = errors
     by_chance = np.zeros((values, 3))
@@ -276,7 +277,7 @@ class _Block:
 
     @classmethod
     def of(cls, kinds: Codes, classes: Codes, sizes: Sequence[Sequence[int]], places: tuple[int, ...]) -> _Block:
-        """Of some of the columns."""
+        """The pairs by some of the columns."""
         left, right = (
             group([tuples[:, place] for place in places], [max(spans[place], 1) for place in places])
             for tuples, spans in zip((kinds, classes), sizes, strict=True)

@@ -1,8 +1,8 @@
-"""What a release gives away, whoever made it: judged beside its original and beside people who aren't in it.
+"""The risks of a release, whoever made it, judged beside its original and beside people who aren't in it.
 
 Synthetic rows, noise, swapping, classes: however a release was made, an attack on it is tried on those who are in its
-original, and the same attack on others of the same population, the *control*. What works on both is what the release
-says of the population; what works better on the original is what it says of them.
+original, and the same attack on others of the same population, the *control*. A success on both is what the release
+says about the population; a greater success on the original is what it says about its people.
 
 The three attacks are those that the data protection authorities of the EU ask about: singling out, linkability and
 inference (Article 29 Working Party, Opinion 05/2014, WP216).
@@ -41,8 +41,8 @@ def predicates(  # noqa: PLR0913 — three tables, and what of them is what
 ) -> RiskResult:
     """Single people out by what holds of exactly one released row, and see whether it holds of one person.
 
-    Of one column, predicates are "is this value", for values that one released row has, and "is at least the greatest",
-    "is at most the least" of the release. Of several, they are conjunctions about columns drawn at random, made from a
+    On one column, predicates are "is this value", for values that one released row has, and "is at least the greatest",
+    "is at most the least" of the release. On several, they are conjunctions about columns drawn at random, made from a
     row drawn at random: a number is at least, or at most, what the row has, whichever side of the median it is on, and
     anything else is the same. A predicate that isn't met by exactly one released row is drawn again.
 
@@ -88,7 +88,7 @@ def predicates(  # noqa: PLR0913 — three tables, and what of them is what
         controls=(by_chance, len(made)),
         share=len(theirs) / tables.rows[1],
         guesses=[
-            Guess(who="somebody", what=str(each), confidence=sum(alone) / len(made), right=right)
+            Guess(who="someone", what=str(each), confidence=sum(alone) / len(made), right=right)
             for each, right in zip(made, alone, strict=True)
         ],
     )
@@ -253,7 +253,7 @@ def risks(  # noqa: PLR0913 — three tables, and what of them is what
 ) -> tuple[RiskResult, ...]:
     """One of the three attacks in all its forms: predicates of 1 to 4 columns; each column as the one to be inferred.
 
-    What can't be tried on this release says so, and has no figures.
+    An attack that can't be tried on this release says so, and has no figures.
 
     Args:
         name: one of `RISKS`.

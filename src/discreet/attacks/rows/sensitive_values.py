@@ -1,4 +1,4 @@
-"""Guesses of sensitive values: who is guessed, by what an attack sees of them, and how often that is right."""
+"""Guesses of sensitive values: whose are guessed, from what an attack sees of them, and how often that is right."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from discreet.errors import InvalidArgument, NotTried
 
 
 class Believed(Protocol):
-    """What is believed of people's sensitive values, such as a `Tally`."""
+    """Beliefs about people's sensitive values, such as a `Tally`."""
 
     @property
     def sensitive(self) -> str:
@@ -35,7 +35,7 @@ class Believed(Protocol):
 
     @property
     def priors(self) -> Reals:
-        """For each label, its share among everybody."""
+        """For each label, its share among everyone."""
 
     @property
     def of_person(self) -> Whole:
@@ -94,7 +94,7 @@ class Scored:
 
     Args:
         success: share of people whose value is guessed right; None where the truth is unknown.
-        baseline: the same if everybody is taken to have the value that is commonest among them; where the truth is
+        baseline: the same if everyone is taken to have the value that is commonest among them; where the truth is
             unknown, the share of the commonest value of all.
         right: of each person; None where the truth is unknown.
     """
@@ -158,7 +158,7 @@ def guesses(seen: Believed, names: Namer, right: Mask | None) -> tuple[Guess, ..
 
 
 class Outcome(TypedDict):
-    """What every result of an attack says that guesses people's sensitive values by their classes."""
+    """The figures of every attack that guesses people's sensitive values by their classes."""
 
     attack: str
     against: str
@@ -201,7 +201,7 @@ class Seen:
         return lambda person: inner(int(self.rows[person]))
 
     def outcome(self, attack: str) -> Outcome:
-        """What an attack of this name found, if it gives each person the commonest value of their class."""
+        """The result of an attack of this name, if it gives each person the commonest value of their class."""
         scored = self.scored()
         return Outcome(
             attack=attack,
@@ -225,7 +225,7 @@ def seen_of(  # noqa: PLR0913 — what is attacked, of whom, by what and for wha
     near: Mapping[str, Sequence[object]] | None = None,
     who: str | None = None,
 ) -> Seen:
-    """What is seen of people's sensitive values.
+    """The tally that an attack sees of people's sensitive values.
 
     Args:
         release: published rows, or answers.
@@ -297,7 +297,7 @@ def asked_of(  # noqa: PLR0913 — who is asked, about whom, by what and for wha
     near: Mapping[str, Sequence[object]] | None = None,
     who: str | None = None,
 ) -> Seen:
-    """What attacks that link rows can see through answers: values, and no rows. See `seen_of`.
+    """The view of attacks that link rows through answers: values, and no rows. See `seen_of`.
 
     Raises:
         InvalidArgument: no sensitive attribute is named, so that there is nothing to see.

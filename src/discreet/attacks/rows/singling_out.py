@@ -27,7 +27,7 @@ from discreet.errors import Hint, InvalidArgument, NotTried
 from discreet.noise import uniform
 
 _UNIT = 1 << 53
-_FITTING = 0.5  # of a release made of classes all rows are like somebody's; of noise or synthetic rows hardly any
+_FITTING = 0.5  # all rows of a release made of classes are like someone's; hardly any of noise or synthetic rows are
 _EXTRA = 4  # halvings beyond log2(n): predicates of weight about 1/(16n), so that chance isn't at its best
 
 

@@ -169,7 +169,7 @@ def _seen(  # noqa: PLR0913, PLR0917 — what `skewness` is given
     people: object | None,
     labels: Sequence[Value] | None,
 ) -> Seen:
-    """What is seen of values, or of their groups."""
+    """The tally of values, or of their groups."""
     if groups is None:
         return seen_of(release, on=on, sensitive=sensitive, people=people, labels=labels)
     merged, known = _Groups(groups, sensitive), None if people is None else read(people)

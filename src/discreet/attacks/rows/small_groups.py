@@ -285,9 +285,11 @@ def _questions(table: Records, by: Sequence[str], totals: _Totals, most: int) ->
 
 
 def _guesses(names: Namer, totals: _Totals, told: _Told, learned: tuple[Reals, Mask]) -> tuple[Guess, ...]:
-    """What is learned of people: first of those who are alone."""
+    """The guesses about people, first about those who are alone."""
     values, right = learned
-    order = told.sure[totals.of_group] / totals.counts[totals.of_group]  # of one everybody learns, of two the other
+    order = (
+        told.sure[totals.of_group] / totals.counts[totals.of_group]
+    )  # a group of one tells everyone, a group of two tells the other
     return tuple(
         Guess(
             who=names(int(totals.rows[person])),

@@ -79,10 +79,10 @@ def sparse(  # noqa: PLR0913 — both tables and what of them counts as near, ea
 ) -> SparseResult:
     """Find people in a release of what they did by a few things that are known of them, with errors.
 
-    Each known thing adds to the score of everybody who has the item: the more the rarer the item is, and the nearer
-    value and date are, w · (e^(−|Δ value| / near_value) + e^(−|Δ days| / near_days)), w = 1 / ln(people who have it),
-    where an item of one person weighs like one of two. A target is claimed to be found if the best score is ahead of
-    the second by more than `eccentricity` standard deviations of all scores. An attacker who is right that way need not
+    Each known thing adds to the score of everyone who has the item, the more so the rarer the item and the nearer value
+    and date are, w · (e^(−|Δ value| / near_value) + e^(−|Δ days| / near_days)), w = 1 / ln(people who have it), where
+    an item of one person weighs like one of two. A target is claimed to be found if the best score is ahead of the
+    second by more than `eccentricity` standard deviations of all scores. An attacker who is right that way need not
     know which of the known things are wrong.
 
     A generalised cell counts for the mean of the values that it covers, and a cell of m items for one m-th of each.
@@ -145,7 +145,7 @@ def sparse(  # noqa: PLR0913 — both tables and what of them counts as near, ea
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Board:
-    """The scoreboard's input: for each known thing, everybody who has the item.
+    """The scoreboard's input: for each known thing, everyone who has the item.
 
     Args:
         target: of each known thing, whose it is: a place among targets.
@@ -250,7 +250,7 @@ class _Near:
 
     @classmethod
     def of(cls, known: Coded, published: Rows, scale: float) -> _Near:
-        """Of a column of both tables."""
+        """The marks of a column of both tables."""
         released, covered = published.records.column(known.name), published.covered(known.name)
         if covered is None:
             values = numbers(released)

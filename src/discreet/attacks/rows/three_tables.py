@@ -56,7 +56,7 @@ class Column:
         return len(np.unique(self.cells[1]))
 
     def text(self, row: int) -> str:
-        """What a released row has, for people."""
+        """A released row's value, written for people."""
         return shown(self.values.labels()[int(self.values.codes[row])])
 
     def apart(self, side: int, rows: Whole) -> NDArray[np.float32]:

@@ -98,7 +98,7 @@ class Bill:
 class Answering(ABC):
     """Something that answers questions about a table, one number each.
 
-    Where rows have units, people are units: who is counted counts once, however many rows they have.
+    Where rows have units, people are units: each counts once, however many rows they have.
 
     Attributes:
         table: what questions call the table.
@@ -123,7 +123,7 @@ class Answering(ABC):
 
     @property
     def overlaps(self) -> bool:
-        """Whether one person may be in several groups of an answer, so that groups don't add up to everybody."""
+        """Whether one person may be in several groups of an answer, so that groups don't add up to everyone."""
         return self.unit is not None
 
     @abstractmethod
@@ -189,8 +189,8 @@ def deviation_of(replies: Iterable[Reply], factors: Iterable[Fraction] | None = 
 
     Args:
         replies: what is combined.
-        factors: by which each is multiplied; all 1 or −1, as in a sum or a difference, if left out. What is multiplied
-            by 0 doesn't count.
+        factors: by which each is multiplied; all 1 or −1, as in a sum or a difference, if left out. A term with the
+            factor 0 doesn't count.
 
     Examples:
         >>> both = [Reply(value=5, deviation=3.0, epsilon=1.0), Reply(value=7, deviation=4.0, epsilon=1.0)]

@@ -247,7 +247,7 @@ class Tally:
         starts: kinds + 1; the entries of kind i are those from starts[i] to starts[i + 1].
         values: for each entry, a place in `labels`.
         counts: for each entry, how many candidates have the value; above 0.
-        priors: for each label, its share among everybody; what is known without the rest.
+        priors: for each label, its share among everyone; what is known without the rest.
         among: for each kind, how many candidates it has, where one may have several values, as a person with several
             rows may; None if each has one, so that entries add up to them.
         noisy: whether counts were estimated from answers with noise, so that no value is certain.
@@ -329,7 +329,7 @@ class Tally:
 
     @property
     def commonest(self) -> int:
-        """The value that most of everybody have."""
+        """The value that is commonest among everyone."""
         return int(self.priors.argmax()) if len(self.priors) else 0
 
     def of_people(self, kinds: Whole) -> Tally:

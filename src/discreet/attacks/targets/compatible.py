@@ -343,7 +343,7 @@ def _range(label: str) -> _Range | None:
 
 
 def _as_dates(known: Coded) -> Sequence[Value]:
-    """What is known, with texts such as 9/17/1967 read as days: ranges of days are written another way."""
+    """The known values, with texts such as 9/17/1967 read as days: ranges of days are written another way."""
     found = None if is_time(known.values) else spelled_dates(present(known))
     if found is None or not found.settled:
         return known.labels()

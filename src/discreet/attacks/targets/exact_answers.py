@@ -74,7 +74,7 @@ class Exact(Answering):
 
     @property
     def against(self) -> str:
-        """What it is."""
+        """The target in words, for results."""
         return "exact answers"
 
     def rows(self, condition: str) -> NDArray[np.bool_]:
@@ -101,7 +101,7 @@ class Exact(Answering):
         """Run SQL on the table.
 
         Raises:
-            InvalidArgument: DuckDB won't. What it says may hold a value, so it isn't repeated.
+            InvalidArgument: DuckDB won't. DuckDB's message may hold a value, so it isn't repeated.
         """
         import duckdb
 
@@ -146,7 +146,7 @@ class Restricted(Exact):
 
     @property
     def against(self) -> str:
-        """What it is."""
+        """The target in words, for results."""
         people = "rows" if self.unit is None else "units"
         return f"exact answers about {self.smallest:,} {people} or more, and all but {self.smallest:,} or fewer"
 
@@ -170,7 +170,7 @@ class Restricted(Exact):
 
 
 class Imputed(Exact):
-    """What an attacker reads off anonymised rows where they would rather ask questions.
+    """Answers that an attacker reads off anonymised rows where they would rather ask questions.
 
     Each generalised cell is replaced, once, by a value that it stands for, all of these alike; every question is then
     answered exactly on what that makes. Rows of one unit that have the same cell get the same value there. So it always
@@ -200,7 +200,7 @@ class Imputed(Exact):
 
     @property
     def against(self) -> str:
-        """What it is."""
+        """The target in words, for results."""
         return self._against
 
     def _reply(self, sql: str) -> Reply:

@@ -24,7 +24,7 @@ class Bare(Answering):
     Guarantee: each answer is ε-DP on its own. Nothing limits how many there are, and that is what averaging lives on.
 
     Args:
-        exact: who knows the exact answers.
+        exact: knows the exact answers.
         epsilon: of each answer; above 0.
         sensitivity: how far one unit can move an answer; 1 for counts of units, and so of rows
             where each is a unit of its own.
@@ -47,7 +47,7 @@ class Bare(Answering):
 
     @property
     def against(self) -> str:
-        """What it is."""
+        """The target in words, for results."""
         return f"answers with fresh noise at ε = {float(self.epsilon):.4g} each, and no account"
 
     def _reply(self, sql: str) -> Reply:

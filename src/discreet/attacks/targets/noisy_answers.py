@@ -30,8 +30,8 @@ class Answers(Answering):
 
     Args:
         protected: the tables behind their account.
-        table: which of them the questions are about; needed if there are several. Where one of its columns says whose
-            a row is, people are counted by it; rows are where units are periods of somebody, or are found by links.
+        table: which of them the questions are about; needed if there are several. Where one of its columns says whose a
+            row is, people are counted by it; rows are if units are a person's periods, or are found by links.
         terms: what is offered for each question, as for `Protected.ask`.
 
     Raises:
@@ -63,7 +63,7 @@ class Answers(Answering):
 
     @property
     def against(self) -> str:
-        """What it is."""
+        """The target in words, for results."""
         offered: list[tuple[str, Rationalizable | None]]
         offered = [("ε", self.terms.get("epsilon")), ("ρ", self.terms.get("rho"))]
         each = ", ".join(
@@ -90,7 +90,7 @@ class Answers(Answering):
         """How many people there are in each group: one question.
 
         Args:
-            groups: what tells groups apart, in SQL: one or more columns, or what has few values by itself. If it is
+            groups: what tells groups apart, in SQL: one or more columns, or an expression with few values. If it is
                 known in public which groups there can be, each is told of.
             condition: on rows, in SQL.
 
@@ -140,7 +140,7 @@ def _deviation(answer: Answer) -> float | None:
 
 
 def _cost(answer: Answer) -> float:
-    """What an answer cost in pure ε."""
+    """The cost of an answer in pure ε."""
     epsilon = answer.cost.epsilon
     return 0.0 if answer.reused else inf if epsilon is None else float(epsilon)
 

@@ -35,11 +35,11 @@ class Generalised(Protocol):
 
     @property
     def cells(self) -> Mapping[str, CellsLike]:
-        """What the cells of its generalised columns stand for."""
+        """The values that the cells of its generalised columns stand for."""
 
     @property
     def models(self) -> Sequence[object]:
-        """What it promises."""
+        """The models that it promises."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -174,7 +174,7 @@ class Rows:
         return cls(records=read(release), name=name or "raw rows")
 
     def covered(self, name: str) -> tuple[CellsLike, Coded] | None:
-        """What the cells of a column stand for, and the column before; None for one that was released as it is.
+        """A column's cells, by the values they stand for, and the column before; None for one released as it is.
 
         Raises:
             InvalidArgument: its cells stand for several values, and the table that was generalised isn't there.

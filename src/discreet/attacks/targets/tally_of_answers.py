@@ -1,8 +1,8 @@
 """Tallies of answers: sensitive values are learnt by counts, kind of people by kind of people.
 
-An attacker who takes noise at its word does worse than one who asks nothing and always guesses the commonest
-value. So an attacker weighs an answer against what they knew before: that of m people of one kind, about a share p_v
-each has value v, and that kinds may differ widely from each other and from everybody.
+An attacker who takes noise at its word does worse than one who asks nothing and always guesses the commonest value. So
+an attacker weighs an answer against what they knew before: that of m people of one kind, about a share p_v each has
+value v, and that kinds may differ widely from each other and from everyone.
 
 *Model.* The rate of value v among people of a kind is drawn from a gamma law of shape p_v and mean m·p_v, and the count
 n_v of such people from a Poisson law of that rate. That makes n_v negative binomial,
@@ -13,7 +13,7 @@ and a kind's shares Dirichlet with concentration 1: they may be anything, most l
 powers of two from 1 to the number of all rows. How often it is which is found from the answers about all kinds, as what
 makes them likeliest, by expectation and maximisation; a size is let in only if that gains more than its price by the
 Bayesian information criterion, ½·ln(kinds) for each of two numbers, since noise looks like large kinds now and then. An
-answer is n_v plus discrete Laplace noise. What is returned is E[n_v | all answers].
+answer is n_v plus discrete Laplace noise. The result is E[n_v | all answers].
 
 Without noise that is the answer itself. The more noise, the nearer it comes to the common shares, so that then the
 commonest value is guessed.
@@ -38,7 +38,7 @@ from discreet.errors import InvalidArgument, NotTried
 _FAR = 30
 """Logarithms: noise that is so much rarer than none is left out."""
 _LEAST = 1e-12
-"""A deviation below this is none."""
+"""A deviation below this counts as none."""
 _FAINT = 1e-300
 """The weight of what would vanish."""
 _STEPS = 50
@@ -51,7 +51,7 @@ def believed(answers: Reals, deviation: float, common: Reals, people: float) -> 
     Args:
         answers: how many have each value, with discrete Laplace noise: kinds × values.
         deviation: the standard deviation of that; 0 if they are exact.
-        common: for each value, which share of everybody has it; above 0.
+        common: for each value, which share of everyone has it; above 0.
         people: how many there are in all; 1 or more.
 
     Examples:
@@ -141,9 +141,9 @@ def see(  # noqa: PLR0913 — who is asked, about whom, by what and for what, ea
 ) -> Tally:
     """Ask for each kind of known people, and for each sensitive value, how many people have both, by the same row.
 
-    Through the gateway that is one question for each kind, since no row has two values, and one about everybody. Where
-    somebody may have several values, a second one about everybody asks how many people there are. If answers are exact
-    that is asked of each kind, too; through noise its people are taken to have as many values each as everybody has. An
+    Through the gateway that is one question for each kind, since no row has two values, and one about everyone. Where
+    someone may have several values, a second one about everyone asks how many people there are. If answers are exact
+    that is asked of each kind, too; through noise its people are taken to have as many values each as everyone has. An
     answer with noise counts as what is to be expected given it, see `believed`. A kind is seen if all that was asked
     about it was answered; the others' people are of kind −1. Nothing more is asked once the budget refuses.
 
@@ -214,7 +214,7 @@ def _common(everybody: Histogram, values: int, people: float | None) -> tuple[fl
     Args:
         everybody: how many have each value.
         values: how many values there are.
-        people: how many people there are, where somebody may have several values; else None.
+        people: how many people there are, where someone may have several values; else None.
     """
     some = np.array([max(everybody.counts.get((place,), 0.0), 0.5) for place in range(values)])
     most = float(some.sum() if people is None else max(people, some.max()))

@@ -1,4 +1,4 @@
-"""The embedded engine: DuckDB. What it doesn't share with other engines is here, the SQL that it runs above all."""
+"""The embedded engine: DuckDB. Here is what it doesn't share with other engines, above all the SQL that it runs."""
 
 from discreet.engine.duckdb.engine import DuckDB
 

@@ -28,12 +28,12 @@ MOST_ROWS = 2**48
 """More rows than any table has, so that a sum of 64-bit integers always fits in 128 bits."""
 
 NOTHING = "0 * count(*)"
-"""What a measure is where others are added up: an aggregate, so that there is one row for one group."""
+"""A measure's place in a query that adds up others: an aggregate, so that a group still has one row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adds:
-    """What a measure adds up.
+    """The integers that a measure adds up.
 
     Args:
         what: which of these.
@@ -42,7 +42,7 @@ class Adds:
             present: the same integer for each row whose `v` column isn't NULL.
             values: what the `v` column says, a BIGINT or NULL.
             distinct: one for each different value of the `v` column, of any type but real; NULL is none.
-            histogram: the same integer for each row, 2^-grid, in the bin whose number the `v` column says, a BIGINT;
+            histogram: the same integer for each row, 2^-grid, in the bin whose number is in the `v` column, a BIGINT;
                 NULL is in none.
         greatest: the most that a row adds, up to sign.
         constant: the same integer, where it is one; from 1 to 2^62 for a histogram.
@@ -118,7 +118,7 @@ def shape_of(exact: ir.Exact) -> Shape:
 
 
 def adds_of(measure: ir.Measure) -> Adds:
-    """What a measure adds up."""
+    """How a measure is added up."""
     match measure:
         case ir.Sum():
             constant = constant_steps(measure)
@@ -272,7 +272,7 @@ def each_row(shape: Shape) -> Statements:
 
 
 def plain(shape: Shape, *, units: str) -> str:
-    """What all contributions add up to, per group, without any limit.
+    """The sums of all contributions per group, without any limit.
 
     Different values can't be corrected by what units over the limit have too much, so they are counted elsewhere,
     unless there is no limit because each row is a unit.

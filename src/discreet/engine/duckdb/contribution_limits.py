@@ -36,7 +36,7 @@ from discreet.engine.duckdb.scan_views import show_all_units, show_units
 
 
 def kept(table: str, shape: Shape, limit: int, *, sign: int) -> str:
-    """What the pairs of a table add up to, per group, after the limit on rows; and how many they are."""
+    """The sums of a table's pairs per group, after the limit on rows; and the number of pairs."""
     keys = numbered("k", shape.keys)
     added = []
     for adds, total in zip(shape.measures, totals(shape), strict=True):
@@ -54,7 +54,7 @@ def kept(table: str, shape: Shape, limit: int, *, sign: int) -> str:
 
 
 def surplus(pairs: str, shape: Shape, limit: int) -> str:
-    """What is too much, per group, of pairs that are joined with their unit's rows in `total`; negative."""
+    """The excess per group of pairs that are joined with their unit's rows in `total`, as a negative number."""
     keys = numbered("k", shape.keys)
     measures = [
         f"sum({shared(total, 'total', limit, shape.width(adds.greatest * limit))} - {total})"
@@ -70,7 +70,7 @@ def distinct_units(shape: Shape) -> str:
 
 
 def sum_names(shape: Shape) -> list[str]:
-    """What is known of a unit's rows in one group: how many, `n`, and of each measure the sum or count, `s0, s1, …`."""
+    """Columns about a unit's rows in one group: their number `n`, and each measure's sum or count `s0, s1, …`."""
     return ["n", *(f"s{number}" for number, adds in enumerate(shape.measures) if adds.what in {"present", "values"})]
 
 

@@ -1,8 +1,8 @@
 """Contributions: from the rows of a question to what each adds to its measures, as two views that limits read.
 
-What is added up is an integer of steps, as exact arithmetic has it: the value divided by the step, rounded to the
-nearest integer, halves away from zero, and moved within the measure's bounds. It takes two stages, so that no value is
-computed twice. What a question computes is brought into its kind's range, as a scan brings what is stored.
+Integers of steps are added up, as in exact arithmetic: the value divided by the step, rounded to the nearest integer,
+halves away from zero, and moved within the measure's bounds. It takes two stages, so that no value is computed twice. A
+computed value is brought into its kind's range, as a scan does with a stored one.
 
 Guarantee: no value of a column's kind makes an expression of this file raise.
 """
@@ -146,14 +146,14 @@ def _select(exact: Exact, views: Sequence[ScanView], limit: JoinLimit | None) ->
 
 
 def _as_read(value: str, measure: _OfRows) -> str:
-    """What a row contributes to a measure: a number, or a value as a key has it."""
+    """A row's contribution to a measure: a number, or a value as a key has it."""
     if isinstance(measure, Sum):
         return as_number(value, measure)
     return _as_key(value, measure.value)
 
 
 def _as_counted(value: str, measure: _OfRows) -> str:
-    """What counts of it: steps of the grid, the value itself, or the number of its bin."""
+    """The contribution as it counts: steps of the grid, the value itself, or the number of its bin."""
     if isinstance(measure, Sum):
         return clamped_steps(value, measure)
     if isinstance(measure, DistinctValues):
@@ -208,7 +208,7 @@ def rows_in(session: Session, table: str) -> int:
 
 
 def in_range(kind: Kind, value: str) -> str:
-    """What a question has computed, within the range of its kind: no NaN, no year that Python doesn't know.
+    """A computed value within the range of its kind: no NaN, no year that Python doesn't know.
 
     Args:
         kind: of the value.
@@ -237,7 +237,7 @@ def as_number(value: str, measure: Sum) -> str:
 def clamped_steps(value: str, measure: Sum) -> str:
     """The integer that a row adds, a BIGINT; if all values add the same, anything that isn't NULL.
 
-    What is usual, a value within the bounds, is asked first: the rest is then asked of the others only.
+    The usual case, a value within the bounds, is tested first, so that only the others pay for the rest.
 
     Args:
         value: as `as_number` left it; a plain name, for it is repeated.

@@ -119,7 +119,7 @@ class DuckDB:
         self._snapshot = Snapshot(tables={})
 
     def _answer(self, compiled: Compiled) -> ExactResult:
-        """Ask DuckDB. What this raises must not get out of `run`."""
+        """Ask DuckDB. An exception from here must not get out of `run`."""
         exact = compiled.exact
         with (
             self._snapshot.held_open(exact.tables) as snapshot,

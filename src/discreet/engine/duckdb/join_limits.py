@@ -2,8 +2,8 @@
 
 A hundred rows of one unit, joined with themselves six times, make a million million. An analyst who joins the rows of
 one person like that learns by waiting whether there are any, however little noise is left to tell it. So a unit whose
-rows would make more pairs in a join than the plan lets it contributes only so many rows as make that many, chosen by a
-hash of these rows. What is left out is the unit's own affair: it depends on no other's rows, and limits are applied
+rows would make more pairs in a join than the plan lets it contributes only as many rows as make that many, chosen by a
+hash of these rows. Which rows are left out depends on the unit alone, not on any other's rows; limits are applied
 afterwards, as always.
 
 A unit may always make as many pairs as it has rows on either side. So joins that only hand rows on, as along a link,

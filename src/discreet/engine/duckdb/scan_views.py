@@ -1,4 +1,4 @@
-"""What a question reads: the tables of a snapshot as views `raw0, raw1, …`, and its scans as views `scan0, scan1, …`.
+"""Views that a question reads: the tables of a snapshot as `raw0, raw1, …`, and its scans as `scan0, scan1, …`.
 
 A scan has the rows of a table within what is declared of them, and only the columns that the question needs.
 
@@ -196,7 +196,7 @@ class _Stages:
 
 
 def _add_units(stages: _Stages, unit: Unit) -> list[str]:
-    """Whose a row is: the id, and the beginning of the period in which the time lies. Returns the columns' names."""
+    """Add each row's unit, the id and the beginning of its period. Returns the columns' names."""
     if unit.column is None:
         return []
     stages.identify(stages.table.column(unit.column), "i0")
@@ -209,7 +209,7 @@ def _add_units(stages: _Stages, unit: Unit) -> list[str]:
 
 
 def _add_owners(stages: _Stages, owner: Owner, views: RawViews) -> list[str]:
-    """Whose a row is: all owners that the first link leads to. Returns the columns' names."""
+    """Add the unit of each row: all owners that the first link leads to. Returns the columns' names."""
     hop, *further = owner.hops
     found = f"{stages.prefix}_owners"
     units = _find_owners(stages, found, hop, Owner(owner.unit, tuple(further)), views)
@@ -285,7 +285,7 @@ def identified(column: Column, value: str) -> str:
 def moved(value: str, lo: str, hi: str) -> str:
     """The value, or the nearer end. NULL stays NULL, which least() and greatest() don't promise.
 
-    What is usual is asked first: the rest is then asked of the others only.
+    The usual case is tested first, so that only the others pay for the rest.
     """
     inside = f"{value} BETWEEN {lo} AND {hi}"
     return f"CASE WHEN {inside} THEN {value} WHEN {value} < {lo} THEN {lo} WHEN {value} > {hi} THEN {hi} END"

@@ -56,7 +56,7 @@ class Aggregate:
         argument: what it is of; None for COUNT(*) and the number of units.
         other: the second argument of COVAR and CORR.
         fraction: of a quantile, from 0 to 1: 1/2 for MEDIAN, 0 for MIN, 1 for MAX.
-        most: of a MODE that gives a list: how many values at the most.
+        most: of a MODE that gives a list: the most values in it.
     """
 
     name: str

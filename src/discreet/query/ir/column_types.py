@@ -18,8 +18,8 @@ from discreet.tables import Kind
 def column_type(column: TableColumn) -> Type:
     """The type of a column's values as questions meet them: clamped to its bounds, NULL unless among its keys.
 
-    Of a public table it lists what the column holds, where that is known and a short list, and keys or bounds don't
-    list values already.
+    For a public table it lists what the column holds, if that is known and short and neither keys nor bounds list it
+    already.
 
     Ends are rounded away from the middle, to whole numbers or float64, so that the range holds whichever of the two
     neighbours the scan moves a value to.

@@ -1,8 +1,8 @@
 """Conditions: whether any row of tables as they are declared can meet them.
 
-What is called impossible holds for no row of any tables that keep to their declarations, as questions meet them: values
-beyond bounds were moved to the ends, and what isn't among keys is NULL; `column_type` says so of each column. Where
-nothing proves it, it is taken for possible.
+"Impossible" means: true of no row, in any tables that keep to their declarations, as questions meet them: values beyond
+bounds were moved to the ends, and what isn't among keys is NULL; `column_type` says so of each column. Where nothing
+proves it, it is taken for possible.
 
 Three ways are tried, within a bounded number of steps: the type that all conditions together leave a column; the
 outcomes that each condition can have (TRUE, FALSE or NULL) by the ranges of what it compares; and all combinations of

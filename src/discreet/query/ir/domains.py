@@ -1,14 +1,14 @@
 """Domains: the values that an expression can have, as far as public facts tell.
 
-Of a column, they follow from its declaration. Of a grouping expression, they are listed where the list is short. A list
+For a column, they follow from its declaration. For a grouping expression, they are listed if the list is short. A list
 that is too long costs accuracy (a group without rows is answered with noise); one that lacks a value drops its rows.
 Neither costs privacy, since both come from public facts alone. Three ways are tried, the most exact first: the
 expression's value for each combination of its columns' values; its function's value for each combination of the
 arguments' values; all whole numbers or days in its range.
 
-What a filter says narrows the types of the columns behind it: `WHERE age BETWEEN 18 AND 65` bounds a sum of ages, and
-`WHERE sex = 'Female'` leaves one group. A wrong conclusion here would cost accuracy or a group, never privacy: what a
-row adds is clamped to the range of its expression in any case, and rows whose key isn't listed are left out.
+A filter narrows the types of the columns behind it: `WHERE age BETWEEN 18 AND 65` bounds a sum of ages, and `WHERE sex
+= 'Female'` leaves one group. A wrong conclusion here would cost accuracy or a group, never privacy: what a row adds is
+clamped to the range of its expression in any case, and rows whose key isn't listed are left out.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class _Work:
         return None if rows is None else _collected(rows, lambda row: _checked(expr.function, row))
 
     def _inputs(self, parts: Sequence[Expr], steps: int) -> Iterable[Sequence[tuple[Value, bool]]] | None:
-        """All combinations of the parts' values, if there aren't too many at so many steps for each."""
+        """All combinations of the parts' values, unless there are too many at this number of steps each."""
         inputs = []
         for part in parts:
             found = self.domain(part)
@@ -284,7 +284,7 @@ def _size(expr: Expr) -> int:
 def conjuncts(predicate: Expr) -> Iterator[Expr]:
     """The conditions that all hold where the predicate does.
 
-    What all branches of an OR demand is a condition of its own: `(k = j AND a) OR (k = j AND b)` joins on k = j.
+    A condition that all branches of an OR demand is one of its own: `(k = j AND a) OR (k = j AND b)` joins on k = j.
     """
     match predicate:
         case Call(function=Function(name="and"), args=args):

@@ -88,8 +88,8 @@ class Units:
 class DistinctValues:
     """How many different values an expression has in the group: COUNT(DISTINCT x).
 
-    What counts of a unit are its different pairs of group and value, NULL left out. Limits bound these instead of rows.
-    For limits `groups × rows_per_group`: in each of the groups that the unit keeps, which its rows decide as for every
+    A unit counts by its different pairs of group and value, NULL left out. Limits bound these instead of rows. For
+    limits `groups × rows_per_group`: in each of the groups that the unit keeps, which its rows decide as for every
     other measure, at most `rows_per_group` values. For limits `rows`: at most that many pairs over all groups. Which
     ones a unit over the limit keeps is decided by a salted hash of unit, group and value, and among equal hashes by
     group and value themselves. The count is of the values that any unit keeps, so a unit moves the counts by at most
@@ -142,16 +142,16 @@ Measure: TypeAlias = Sum | Units | DistinctValues | Histogram
 
 
 _FINEST_OF_PARTS = -36
-"""A finer step might be filled by what float64 adds to a row."""
+"""On a finer grid, rounding in float64 might add a whole step to a row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vector:
     """Several sums that are released together, because each row has one whole to share out among them.
 
-    Of each row, values that aren't NULL are 0 or more, and add up to 1 at the most: as float64 computes them, to less
-    than 1 + 2⁻⁴⁰. So a row is put in parts into sums, as it is put into one bin of a histogram. Engines know nothing of
-    vectors; they are asked for the sums.
+    In each row, values that aren't NULL are 0 or more and add up to at most 1: as float64 computes them, to less than 1
+    + 2⁻⁴⁰. So a row's parts go into several sums, as a whole row goes into one bin of a histogram. Engines know nothing
+    of vectors; they are asked for the sums.
 
     Args:
         name: unique within its question.
@@ -159,7 +159,7 @@ class Vector:
         grid: exponent of the step; −36 or more.
 
     Raises:
-        ValueError: the grid is so fine that what float64 adds might fill a step.
+        ValueError: the grid is so fine that rounding in float64 might fill a step.
     """
 
     name: str
@@ -174,9 +174,9 @@ class Vector:
     def most(self) -> int:
         """The most that one row adds to all sums together, in steps.
 
-        *Proof.* Each of the p values is rounded up by at most half a step, so a row adds less than
-        s = 2^−grid + p/2 and 2⁻⁴⁰·2^−grid ≤ 1/16 more. It adds integers. What s has beyond a whole number is 0, 1/2 or,
-        where a step is larger than 1, at most 3/4, so the next whole number isn't reached. ∎
+        *Proof.* Each of the p values is rounded up by at most half a step, so a row adds less than s = 2^−grid + p/2
+        and 2⁻⁴⁰·2^−grid ≤ 1/16 more. It adds integers. The fractional part of s is 0, 1/2 or, where a step is larger
+        than 1, at most 3/4, so the next whole number isn't reached. ∎
         """
         return floor(Fraction(2) ** -self.grid + Fraction(len(self.values), 2))
 
@@ -199,7 +199,7 @@ def sums_of(measure: Measure | Vector) -> tuple[Measure, ...]:
 
 
 MOST_PAIRS = 2**20
-"""The most pairs of one unit's rows that a join tries, however little each takes."""
+"""The most pairs of one unit's rows that a join tries, however cheap each is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,8 +219,8 @@ class Exact:
         measures: what is added up.
         limits: the shape in force; with a row unit there is nothing to limit.
         salt: public text that goes into the hash by which a unit over the limits keeps groups and different values.
-        most_pairs: how many pairs of rows a unit may make in each join. As many as it has rows on either side are
-            never too many.
+        most_pairs: how many pairs of rows a unit may make in each join. Up to its number of rows on either side, pairs
+            are never too many.
         chosen_by: the hash by which the engine chooses what a unit over the limits keeps.
     """
 

@@ -15,7 +15,7 @@ from discreet.query.ir.questions import Question
 from discreet.tables import Kind
 
 MOST_GROUPING_SETS = 64
-"""Each set takes its share of the offer, so many would leave nothing to any of them."""
+"""Each set takes its share of the offer, so a great number of them would leave next to nothing for each."""
 
 MARK = "\x00grouping"
 """Ends the names under which GROUPING's values are kept: no question can spell it."""

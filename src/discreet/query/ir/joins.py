@@ -31,7 +31,7 @@ def name_of(column: Column) -> Name:
 
 
 def equal_columns(predicate: Expr | None) -> list[tuple[Name, Name]]:
-    """The pairs of columns of one kind that are equal wherever a predicate is true, whatever else it says."""
+    """The pairs of columns of one kind that must be equal for a predicate to be true, whatever else it says."""
     match predicate:
         case Call(args=args) if predicate.function.name == "and":
             return [pair for arg in args for pair in equal_columns(arg)]
@@ -90,7 +90,7 @@ def _is_plain(predicate: Expr | None, on: Names) -> bool:
 
 
 def is_unique(relation: Relation, names: Names, is_key: Callable[[Scan, Names], bool]) -> bool:  # noqa: PLR0911 — one case for each kind of relation
-    """Whether no unit has two rows with equal values in these columns; of public relations, whether there are none.
+    """Whether no unit has two rows with equal values in these columns; for a public relation, whether no two rows have.
 
     Args:
         relation: whose rows.

@@ -15,7 +15,7 @@ from discreet.query.ir.ordinals import midnight, ordinal
 from discreet.tables import Kind
 
 Value: TypeAlias = bool | int | float | str | date | None
-"""What `evaluate` takes and gives: a real is a float here, and a datetime is a date."""
+"""A value that `evaluate` takes or gives: a real is a float here, and a datetime is a date."""
 
 _MOST_DIGITS = 400
 """No number that a float64 can tell from another needs more characters, and longer ones take time to read."""

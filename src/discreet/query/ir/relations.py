@@ -154,7 +154,7 @@ class Union:
 
 @dataclass(frozen=True, slots=True)
 class Distinct:
-    """The rows of `source`, equal ones of one unit once. Of a public relation: equal rows once."""
+    """The rows of `source`, equal ones of one unit once. A public relation's rows, equal ones once."""
 
     source: Project | Union
 

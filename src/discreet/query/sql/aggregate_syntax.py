@@ -36,7 +36,7 @@ MARGINS = {str(side): side for side in ir.Side}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateCall:
-    """What an aggregate's syntax asks for, not yet bound.
+    """An aggregate as its syntax asks for it, not yet bound.
 
     Args:
         function: which one.
@@ -56,7 +56,7 @@ class AggregateCall:
 
 
 def aggregate_call(node: Node) -> AggregateCall:
-    """What an aggregate's node asks for.
+    """The aggregate that a node asks for.
 
     Raises:
         QueryError: it isn't supported, or a part of it isn't understood.

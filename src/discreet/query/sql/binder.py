@@ -178,7 +178,7 @@ class Entered(Protocol):
     """Takes aggregates in, and says what expressions above them refer to."""
 
     def released(self, node: exp.Expression) -> ir.Expr:
-        """What an aggregate's value is called."""
+        """The name of an aggregate's value."""
         ...
 
 
@@ -227,7 +227,7 @@ class AnswerBinder(RowBinder):
         return super()._bound(node) if key is None else key
 
     def _measured(self, node: exp.Expression) -> ir.Expr:
-        """An expression in which aliases mean the answer's columns, wherever these stand in SELECT."""
+        """An expression in which aliases mean the answer's columns, in whatever order SELECT has them."""
         self._naming = True
         try:
             return self(node)
@@ -312,7 +312,7 @@ class Aggregates:
         return tuple(self._found.values())
 
     def released(self, node: exp.Expression) -> ir.Released:
-        """What an aggregate is released as; equal ones are one.
+        """The released form of an aggregate; equal ones are one.
 
         Raises:
             Unsupported: it isn't supported, or a part of it isn't understood.

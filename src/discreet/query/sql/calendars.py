@@ -27,14 +27,14 @@ _OF_DATES = {
     *("Year", "Quarter", "Month", "Day", "DayOfMonth", "DayOfYear", "DayOfWeek", "DayOfWeekIso", "Week", "WeekOfYear"),
     *("Hour", "Minute", "Second", "TimeToStr", "DateDiff", "DateAdd", "DateSub", "TsOrDsAdd", "TsOrDsDiff"),
 }
-"""What takes a date or a timestamp as it is: the parser puts a conversion around it, and nobody else did."""
+"""Functions that take a date or a timestamp as it is. The parser puts the conversion around it, not the question."""
 
 _MOST_STEPS = 60
 
 _STARTS = {"start of day": "DAY", "start of month": "MONTH", "start of year": "YEAR"}
 
 _FORMS = set("YmdHMSfj")
-"""Parts that a form may name: those that read the same everywhere."""
+"""Parts that a format may name: those that read the same everywhere."""
 
 _TIMES = set("HMSf")
 
@@ -175,9 +175,9 @@ def _truncated(node: Node, semantics: DialectSemantics) -> Node:
 
 
 def _unwrapped(node: Node, semantics: DialectSemantics) -> Node:
-    """What the parser puts around dates that may be written as texts, and DATE(x), which leaves the time of day off.
+    """Remove what the parser puts around dates that may be written as texts; keep DATE(x), which drops the time of day.
 
-    Both are one class of the parser's. What a question says has a name, and changes the value: it stays.
+    Both are one class of the parser's. The one that the question wrote has a name and changes the value, so it stays.
     """
     from sqlglot import exp
 
@@ -234,7 +234,7 @@ def _read(node: Node, semantics: DialectSemantics) -> Node:
 
 
 def _month_of(text: Node) -> Node:
-    """What MySQL's CONCAT(DATE_FORMAT(x, '%Y-%m'), '-01') is about; None of any other text."""
+    """The date x in MySQL's CONCAT(DATE_FORMAT(x, '%Y-%m'), '-01'); None for any other text."""
     parts = text.expressions if type(text).__name__ == "Concat" else []
     if [type(part).__name__ for part in parts] != ["TimeToStr", "Literal"] or parts[1].name != "-01":
         return None

@@ -198,7 +198,7 @@ def _whole(value: ir.Expr, rounding: Rounding | str | None) -> ir.Expr:
 
 
 def _decimal(value: ir.Expr, digits: int, behind: int) -> ir.Expr:
-    """A number rounded to `behind` digits behind the point, as a real; NULL if a row's has too many before it.
+    """A number rounded to `behind` digits after the point, as a real; NULL in rows with too many digits before it.
 
     Args:
         value: of any kind that can be a number.

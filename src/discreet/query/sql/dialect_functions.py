@@ -140,7 +140,7 @@ def _retype(node: Node, name: str) -> None:
 
 
 def _holds_seconds(of: Node, digits: str) -> bool:
-    """Whether so many digits of seconds change nothing: no more are written out, or there are six, as here."""
+    """Whether this many digits of seconds change nothing: no more are written out, or it is six, as here."""
     if not digits.isdigit() or int(digits) >= 6:  # noqa: PLR2004 — microseconds
         return digits.isdigit()
     fraction = of.name.partition(".")[2] if type(of).__name__ == "Literal" else "?" * 6
@@ -148,7 +148,7 @@ def _holds_seconds(of: Node, digits: str) -> bool:
 
 
 def _decimal(node: Node, to: Node, semantics: DialectSemantics) -> None:
-    """Note how many digits a DECIMAL has, in all and behind the point."""
+    """Note how many digits a DECIMAL has, in total and after the point."""
     from sqlglot import exp
 
     sizes = [part.name for part in to.expressions]
@@ -212,7 +212,7 @@ def _named(node: Node, semantics: DialectSemantics) -> Node:
 
 
 def _as(name: str, args: int = 1) -> Rule:
-    """The node of this class, of so many arguments in the order of its parts."""
+    """A node of this class, whose arguments fill its parts in order."""
 
     def rule(node: Node, _semantics: DialectSemantics) -> Node:
         from sqlglot import exp

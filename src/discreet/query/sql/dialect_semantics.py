@@ -1,6 +1,6 @@
 """Dialect semantics: where dialects mean different things by the same words.
 
-What isn't known of a dialect is None, and a question that depends on it is refused: a wrong answer is worse than none.
+None marks what isn't known of a dialect. A question that depends on it is refused: a wrong answer is worse than none.
 Sources are the dialects' own manuals; `sqlglot` has smoothed out the rest (quoting, order of arguments, NULLs in ORDER
 BY, integer division) by the time these matter.
 

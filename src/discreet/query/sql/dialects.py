@@ -1,7 +1,7 @@
 """Dialects: rewriting what one dialect means into words that mean the same everywhere, or refusing it.
 
-It works on the syntax tree, between parsing and binding. What depends on the kinds of values is left to the binder, as
-a mark on the node: `rounding` of a cast, `whole_units` of a DATE_DIFF; or it looks there what the dialect means.
+It works on the syntax tree, between parsing and binding. Whatever depends on the kinds of values is left to the binder,
+as a mark on the node: `rounding` of a cast, `whole_units` of a DATE_DIFF; or it looks there what the dialect means.
 """
 
 from __future__ import annotations

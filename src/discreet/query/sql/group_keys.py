@@ -84,7 +84,7 @@ def released_type(key: ir.Expr, *, rolled: bool) -> ir.Type:
 def _stepped(key: ir.Expr) -> ir.Expr:
     """The whole number that a real one is made of, one to one: FLOOR(x / 10.0) * 10.0 makes the groups of FLOOR.
 
-    What the answer shows of it is computed of the group. Steps are wide enough that no two numbers become one.
+    The answer computes the key that it shows from the group. Steps are wide enough that no two numbers become one.
     """
     found, scale = key, Fraction(1)
     while isinstance(found, ir.Call) and found.type.kind is Kind.REAL:

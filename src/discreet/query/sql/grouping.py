@@ -104,7 +104,7 @@ def _parts(node: exp.Expression) -> Iterable[exp.Expression]:
             return [node.this]
         case "Rollup" | "Cube" | "GroupingSets":
             raise Unsupported("grouping sets can't be nested", hint="write the sets out")
-        case _:  # a key by itself, which may yet be refused
+        case _:  # a single key, which may yet be refused
             return [node]
 
 

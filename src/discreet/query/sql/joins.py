@@ -83,8 +83,8 @@ def one_sided(  # noqa: PLR0913 — a join has this many parts
     """LEFT, SEMI and ANTI: the rows of the left side, with or without partners.
 
     Raises:
-        Unsupported: the left side is public and the right one private, so that rows which belong to nobody would
-            depend on somebody; private sides that don't meet along the unit; or conditions on columns of neither side.
+        Unsupported: the left side is public and the right one private, so that rows of no unit would depend on a unit;
+            private sides that aren't joined on the unit; or conditions on columns of neither side.
     """
     both = left.names() | right.names()
     if not all((column.table, column.name) in both for each in conditions for column in ir.columns_in(each)):
@@ -182,7 +182,7 @@ def _check_single(left: Rows, right: Rows, conditions: Collection[ir.Expr], fact
     """Where each row is a unit of its own, no join may make several rows of one.
 
     Raises:
-        Unsupported: nothing declared says that a row has one partner at the most.
+        Unsupported: nothing declared says that a row has at most one partner.
     """
     owner = ir.owner_of(left.relation)
     if owner is None or not owner.unit.is_row or _has_one_partner(left, right, conditions, facts):

@@ -4,7 +4,7 @@
     SELECT WITH ANONYMIZATION OPTIONS(epsilon = 1, kappa = 2) …
 
 No parser of other dialects knows it, so it is taken out of the tokens before they are parsed. The names are those of
-BigQuery, and of ZetaSQL before it. What a question says of units and groups must agree with what was declared.
+BigQuery, and of ZetaSQL before it. What a question says about units and groups must agree with the declarations.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Strategy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What a question offers and demands in its own words; None where it says nothing.
+    """What a question offers and demands in its own text; None where it says nothing.
 
     Args:
         epsilon: above 0.

@@ -1,10 +1,9 @@
 """Parsing: from text to one SELECT, or a typed refusal; whatever the text, in time proportional to its length.
 
-What no dialect's parser knows is taken out of the tokens first (`options_clause`, `named_arguments`), EXPLAIN before
-that; and what dialects mean differently is put into common words afterwards (`dialects`).
-
-sqlglot does the parsing. It takes hostile text here, so its time is metered (some joins and types make it try
-2ⁿ ways), its depth is limited before it begins, and any failure of its own is a syntax error of the question.
+sqlglot does the parsing. EXPLAIN comes off first, then syntax that no dialect's parser knows (`options_clause`,
+`named_arguments`); afterwards `dialects` puts what dialects mean differently into common words. It takes hostile text
+here, so its time is metered (some joins and types make it try 2ⁿ ways), its depth is limited before it begins, and any
+failure of its own is a syntax error of the question.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _READ_AS = {"athena": "trino"}
 """Dialects whose parser hands questions on to that of another, past the meter."""
 
 _MOST_PARTS = 100
-"""Of a function's node: what the parser makes of arguments stands near the top."""
+"""Parts of a function's node that are looked through: what the parser makes of arguments stands near the top."""
 
 _AROUND = {"Window", "Filter", "WithinGroup", "IgnoreNulls", "RespectNulls"}
 """Nodes that the parser puts around a function for the words behind it."""

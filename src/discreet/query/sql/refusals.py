@@ -1,4 +1,4 @@
-"""Refusals: SQL that is known and not offered, with the reason and the nearest form that is."""
+"""Refusals: SQL that is known but not supported, with the reason and the nearest form that is."""
 
 from __future__ import annotations
 
@@ -79,10 +79,10 @@ _NAMES = [
     *("RTRIM", "SECOND", "SIGN", "SQRT", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "SUBSTRING", "SUM", "TRIM", "TRUNC"),
     *("TRY_CAST", "UPPER", "VARIANCE", "VAR_POP", "VAR_SAMP", "WEEK", "YEAR"),
 ]
-"""SQL's names for the functions that are offered, for suggestions."""
+"""SQL's names for the supported functions, for suggestions."""
 
 SAID = "said"
-"""Where a node of the parser's keeps how the question writes it: the parser's own names are nobody's words."""
+"""Where a node keeps the question's own spelling of it, because no one writes the parser's names."""
 
 DROPPED = "dropped"
 """Where a function's node says that the parser passed over an argument."""

@@ -1,6 +1,6 @@
 """One SELECT over private rows: what it means as a question.
 
-What stands inside of it is read by others: rows by `from_clause`, subqueries by `subqueries`, expressions by `binder`.
+Others read its parts: `from_clause` the rows, `subqueries` the subqueries, `binder` the expressions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Subqueries: rows made of rows, each still belonging to one unit.
 
 A subquery may filter, compute, group by the unit, look at a unit's rows through windows, and put relations one after
-the other with UNION ALL. What it may not do is mix units: an aggregate over people is a release, and costs; so it is a
+the other with UNION ALL. It may not mix units: an aggregate over people is a release and has a cost, so it is a
 question of its own.
 """
 

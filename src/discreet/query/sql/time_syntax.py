@@ -237,7 +237,7 @@ def _amounts(interval: exp.Expression) -> dict[str, int]:
 
 
 def _unit(name: str) -> tuple[str, int]:
-    """What a unit is counted in, and how many of these it has.
+    """The base that a unit is counted in, and how many of these it has.
 
     Raises:
         Unsupported: there is no such unit.

@@ -166,7 +166,7 @@ _MOVING = frozenset(
         "TimestampSub",
     }
 )
-"""Under which the parser makes a number anew."""
+"""Nodes under which the parser makes a number again."""
 
 _UNIT_NAMES = {
     **dict.fromkeys(("Y", "YY", "YYYY", "YR", "YEAR", "YEARS"), "YEAR"),

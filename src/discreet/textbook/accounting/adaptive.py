@@ -97,7 +97,7 @@ class ZCDPSum(AdaptiveTotal[ZCDP]):
     """Σρ ≤ ρ and Σδ ≤ δ: the conversation is ρ-zCDP, but for events of probability δ.
 
     Whitehouse, Ramdas, Rogers, Wu (2023), Theorem 1; for δ = 0 already Feldman, Zrnic (2021), as it holds at each order
-    by itself. *Proof.* Given what came before, release i multiplies E[e^((α−1)L)] by at most e^((α−1)αρᵢ), L being the
+    separately. *Proof.* Given what came before, release i multiplies E[e^((α−1)L)] by at most e^((α−1)αρᵢ), L being the
     privacy loss so far; so e^((α−1)(L − αΣρᵢ)) is a supermartingale, and its mean at the end is at most 1. ∎
     """
 

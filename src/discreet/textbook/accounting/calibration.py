@@ -147,7 +147,7 @@ def _solve(  # noqa: PLR0913 — one keyword for each number
     uses: int | None,
     confidence: Fraction,
 ) -> Solution:
-    """`solve` of exact arguments, of which one is None."""
+    """`solve` for exact arguments, one of which is None."""
     match scale, epsilon, delta, uses:
         case None, Fraction() as epsilon, Fraction() as delta, int() as uses:
             scale = task.least_scale(epsilon, delta, uses)

@@ -87,8 +87,9 @@ def _summed(losses: Sequence[AnyLoss]) -> AnyLoss:
 def parallel(losses: Sequence[LossT], *, adjacency: Adjacency) -> LossT:
     """The loss of one release on each part of a table that was divided so that every unit is in one part only.
 
-    Under add-remove, one unit more changes one part: it costs the greatest loss (each amount of it by itself). Under
-    substitution the new unit may be in another part than the old one, so two parts change: the two greatest add up.
+    Under add-remove, one unit more changes one part: it costs the greatest loss (in each of its amounts separately).
+    Under substitution the new unit may be in another part than the old one, so two parts change: the two greatest add
+    up.
 
     Args:
         losses: of the releases, about neighbouring parts under the same relation; one or more, of one kind. Under
@@ -215,7 +216,7 @@ def _says_nothing(size: int) -> LossNotAccepted:
 
 
 def amplify_poisson(loss: PureDP | ApproxDP, rate: Rationalizable) -> PureDP | ApproxDP:
-    """The loss if each unit is in the sample by itself with probability q: ε′ = ln(1 + q(e^ε − 1)), δ′ = qδ.
+    """The loss if each unit is in the sample independently with probability q: ε′ = ln(1 + q(e^ε − 1)), δ′ = qδ.
 
     It speaks of neighbours with and without a unit, and of nobody who learns who was in the sample.
 

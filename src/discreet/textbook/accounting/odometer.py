@@ -14,8 +14,8 @@ Pure releases also have L ≤ Σε with certainty, so the lesser of both bounds 
 ρⱼ = 4^j times a first one, with λⱼ = √(ln(1/δⱼ)/ρⱼ), the best for ρⱼ, and δⱼ = δ/((j+1)(j+2)), which add up to δ.
 Between two levels the bound is at most 7 % above what the best λ would give at the same δⱼ.
 
-What it is good for: if a program stops, by whatever rule, at a moment when the odometer shows at most ε, all that it
-released is (ε, δ)-DP. That is as with a filter, only that the program may look and go on instead.
+Its use: if a program stops, by whatever rule, at a moment when the odometer shows at most ε, everything it released is
+(ε, δ)-DP. That is as with a filter, only that the program may look and go on instead.
 
 Source: Rogers, Roth, Ullman, Vadhan (2016), "Privacy odometers and filters", its definition of a privacy odometer;
 Whitehouse, Ramdas, Rogers, Wu (2023), "Fully-adaptive composition in differential privacy", its theorem on odometers

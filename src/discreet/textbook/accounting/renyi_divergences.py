@@ -11,14 +11,14 @@ after the other, each bounded whatever came before. Rounded up to 64 bits.
   between gives ln(A·e^((α−1)v/scale) + B·e^(−αv/scale)), A = (1 − p^(2α)) / ((1 + p)(1 − p^(2α−1))), B = 1 − A ≥ 0.
   That is convex in v and 0 at 0, so among all ways to share out ℓ1, at most ℓ∞ each, the worst is to move as few
   coordinates as possible. With v = 1 it is randomised response with odds e^(1/scale), the worst ε-DP release.
-- *Exponential*, one choice whose log ratio r of probabilities has a range of a: as r ↦ r^α is convex, for given ends
-  of the range the worst law of r puts all its weight on them. With ends u and u·e^a, the moment is
-  u^α + u^(α−1)(1 − u)c with c = (e^(αa) − 1)/(e^a − 1), greatest at u = c(α−1)/(α(c−1)): it's u^(α−1)·c/α there.
-  Of several choices with Σaᵢ ≤ ε and each aᵢ ≤ a, the worst are ε/a choices of a, because f(a)/a increases, f being
-  the log-moment. *Proof.* In logits, f(a) is the greatest over x of g(x, a) = A(x + αa) − αA(x + a) + (α−1)A(x), with
-  A(x) = ln(1 + e^x). Write y = x + a, z = x + αa and s = A′, which increases. Then g/a is α − 1 times the mean of s
-  on [y, z] less that on [x, y], so at most (α−1)(s(z) − s(x)); and f′(a) = α(s(z) − s(y)) at the best x, where
-  s(z) − s(y) = (α−1)(s(y) − s(x)), which makes it (α−1)(s(z) − s(x)). So f/a ≤ f′. ∎
+- *Exponential*, one choice whose log ratio r of probabilities has a range of a: as r ↦ r^α is convex, for given ends of
+  the range the worst law of r puts all its weight on them. With ends u and u·e^a, the moment is u^α + u^(α−1)(1 − u)c
+  with c = (e^(αa) − 1)/(e^a − 1), greatest at u = c(α−1)/(α(c−1)): it's u^(α−1)·c/α there. Among several choices with
+  Σaᵢ ≤ ε and each aᵢ ≤ a, the worst are ε/a choices of a, because f(a)/a increases, f being the log-moment. *Proof.* In
+  logits, f(a) is the greatest over x of g(x, a) = A(x + αa) − αA(x + a) + (α−1)A(x), with A(x) = ln(1 + e^x). Write y =
+  x + a, z = x + αa and s = A′, which increases. Then g/a is α − 1 times the mean of s on [y, z] less that on [x, y], so
+  at most (α−1)(s(z) − s(x)); and f′(a) = α(s(z) − s(y)) at the best x, where s(z) − s(y) = (α−1)(s(y) − s(x)), which
+  makes it (α−1)(s(z) − s(x)). So f/a ≤ f′. ∎
 
 **Samples.** Let P and Q be the outcomes of the event on neighbouring samples, q the rate. There are several bounds on
 the log-moment of what happened to a secret random sample, each right, and the least is taken.
@@ -154,7 +154,7 @@ _WORKING = 160
 
 
 class Unsampled(Protocol):
-    """The event that happened to the sample, accounted for by itself; hashable, since bounds are cached by it."""
+    """The event that happened to the sample, accounted for on its own; hashable, since bounds are cached by it."""
 
     def __hash__(self) -> int:
         """By value."""

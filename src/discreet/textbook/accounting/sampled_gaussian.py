@@ -48,10 +48,10 @@ Write P = p/r, Q = q/r.
 2. If r lies so, move it: E = ∫(p − q)^j r^(1−j) is convex in r's mean, as e^((j−1)z²/2) is in z. So the greatest E has
    it at an end, at p or q; E is B then, with |a − b|² in the place of x, and that increases: for b = 0, ∂E/∂A is
    j(j−1)/2·E_r[P²(P − 1)^(j−2)] ≥ 0.
-3. Otherwise g = (A + C − x)/2, and dE/dA = j(j−1)/2·E_r[P(P − Q)^(j−1)], of the sign of E[(1 − e^L)^(j−1)] with
-   L ~ N(−(j−1)(A−C)/2 − jx/2, x), by tilting with P^j. That mean increases with A, so it changes its sign once, from
-   minus to plus: the greatest E has A at an end, at x or where r lies between p and q (see 2). Likewise C. What is left
-   is A = C = x, the triangle, and A = x, C = 0, where r = q and E = B. ∎
+3. Otherwise g = (A + C − x)/2, and dE/dA = j(j−1)/2·E_r[P(P − Q)^(j−1)], of the sign of E[(1 − e^L)^(j−1)] with L ~
+   N(−(j−1)(A−C)/2 − jx/2, x), by tilting with P^j. That mean increases with A, so it changes its sign once, from minus
+   to plus: the greatest E has A at an end, at x or where r lies between p and q (see 2). Likewise C. This leaves A = C
+   = x, the triangle, and A = x, C = 0, where r = q and E = B. ∎
 
 For odd j, E_q′[U^j] is at most the root of the product of its neighbours' bounds (Cauchy–Schwarz), and for any j at
 most 2γ^j·u^(j(j−1)), as |p − q|^j ≤ p^j + q^j. This is the bound of other events, which isn't exceeded so; from some j

@@ -133,9 +133,8 @@ class BitFlip:
     def estimate(self, watched: NDArray[np.int64], reports: NDArray[np.uint8]) -> Estimate:
         """How many of those who reported are in each bucket; unbiased over devices and their memos.
 
-        A device adds size/bits·(bit − q)/(p − q) to each bucket it watches. What it adds to its own bucket is 1 on
-        average, with second moment size/bits·(pq/(p − q)² + 1); what it adds to another is 0, with second moment
-        size/bits·pq/(p − q)².
+        A device adds size/bits·(bit − q)/(p − q) to each bucket it watches. It adds 1 on average to its own bucket,
+        with second moment size/bits·(pq/(p − q)² + 1); it adds 0 to another, with second moment size/bits·pq/(p − q)².
 
         Args:
             watched: the buckets each device watches.

@@ -97,7 +97,7 @@ def hashed_digits(
 ) -> NDArray[np.int64]:
     """The bucket of items with digits x₁, x₂, … under each function a₁x₁ + a₂x₂ + … + b, as NumPy broadcasts them.
 
-    Of two items that differ in a digit, given all other coefficients, that digit's and b give independent values. So
+    For two items that differ in a digit, given all other coefficients, that digit's and b give independent values. So
     they share a bucket with probability 1/buckets, at most `EXCESS` more.
 
     Args:

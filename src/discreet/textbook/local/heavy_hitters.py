@@ -41,7 +41,7 @@ class Holders(Estimate):
         supports: how many of those on the last level support each value.
         reports: how many are on the last level.
         own: the probability that a holder's report supports the value.
-        other: that anyone else's does: at least, and at the most.
+        other: the least and greatest probability that anyone else's does.
 
     Given the sizes of levels, the people on the last one are drawn from all without replacement. So the support's
     generating function is an elementary symmetric polynomial of 1 − c + cz over everyone's chances c. It has real
@@ -166,7 +166,7 @@ class HeavyHitters(Pure):
 
     @property
     def other(self) -> tuple[Fraction, Fraction]:
-        """The probability that a report supports a prefix its sender doesn't hold: at least, and at the most.
+        """The least and greatest probability that a report supports a prefix its sender doesn't hold.
 
         It is 1/g but for what the hash functions deviate from ideal ones.
         """

@@ -36,7 +36,7 @@ class Rappor(PackedReports):
     probability q, one that is down with probability p.
 
     Guarantee: `loss_if_unchanged` for any number of reports together, between two people whose values each stay the
-    same for good; `once` for a single report of anyone by itself.
+    same for good; `once` for any single report on its own.
 
     **It doesn't hold for values that change.** Reports tell on which days the memo was the same, the better the more of
     them there are. Where a memo is kept for each value, `loss_if_unchanged` times the number of different values holds

@@ -1,4 +1,4 @@
-"""The same question asked twice: of a collector who is trusted, and of people who need trust nobody."""
+"""The same question asked twice: of a trusted collector, and of people who need to trust no one."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def side_by_side(protocol: Counting | Averaging, values: Values) -> SideBySide:
 
 
 def _counts(protocol: Counting, held: NDArray[np.int64]) -> Release:
-    """The histogram with Laplace noise. Of two values one is counted, and the other is the rest."""
+    """The histogram with Laplace noise. With two values, one is counted and the other is the rest."""
     counts = np.bincount(held, minlength=protocol.size).tolist()
     if protocol.size == _PAIR:
         noise = Laplace.calibrate(Sensitivity.scalar(1), protocol.epsilon)

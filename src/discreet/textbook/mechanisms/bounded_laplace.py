@@ -43,13 +43,13 @@ class BoundedLaplace(Pure):
     An x outside the bounds is moved to the nearer one first. It is Laplace noise on the condition that the answer lies
     within the bounds, and that condition is likelier for some x than for others: at the scale Δ/ε it isn't ε-DP.
 
-    Guarantee: ε-DP. Let p = exp(−1/scale), and C(x) be the sum of p^|y−x| over all y from low to high. Of two values x
-    and x + d, some y is likelier under the first by exp(d/scale)·C(x+d)/C(x), and none by more. (1−p)·C(x) is
-    1 + p − p^(x−low+1) − p^(high−x+1), which is concave and symmetric, so log C is too, and log C(x+d) − log C(x) is
-    greatest at x = low. There it makes, with d/scale, a loss L(d) = d/scale + log(C(low+d)/C(low)). That rises with d,
-    since p^(−d)·C(low+d) is a sum of powers of p none of whose exponents rises; and it is concave in d. So if k
-    coordinates can move, and by ℓ1 in sum, they lose at most k·L(d) for d = min(ℓ∞, ⌈ℓ1/k⌉), and `scale` is the least
-    for which that is at most ε, to 24 binary digits. It is below 2kd/ε, because C(low+d)/C(low) ≤ exp(d/scale).
+    Guarantee: ε-DP. Let p = exp(−1/scale), and C(x) be the sum of p^|y−x| over all y from low to high. For two values x
+    and x + d, some y is likelier under the first by exp(d/scale)·C(x+d)/C(x), and none by more. (1−p)·C(x) is 1 + p −
+    p^(x−low+1) − p^(high−x+1), which is concave and symmetric, so log C is too, and log C(x+d) − log C(x) is greatest
+    at x = low. There it makes, with d/scale, a loss L(d) = d/scale + log(C(low+d)/C(low)). That rises with d, since
+    p^(−d)·C(low+d) is a sum of powers of p none of whose exponents rises; and it is concave in d. So if k coordinates
+    can move, and by ℓ1 in sum, they lose at most k·L(d) for d = min(ℓ∞, ⌈ℓ1/k⌉), and `scale` is the least for which
+    that is at most ε, to 24 binary digits. It is below 2kd/ε, because C(low+d)/C(low) ≤ exp(d/scale).
 
     Args:
         low: the least answer.
@@ -104,7 +104,7 @@ class BoundedLaplace(Pure):
         return cls(low, high, sensitivity, positive(epsilon, "epsilon"))
 
     def release(self, values: Sequence[int]) -> list[int]:
-        """An answer from `low` to `high` in the place of each value; drawn the same way wherever that lies."""
+        """An answer from `low` to `high` in place of each value, drawn the same way for every value."""
         from discreet.noise import bounded_laplace
 
         clamped = [min(max(int(value), self.low), self.high) for value in values]

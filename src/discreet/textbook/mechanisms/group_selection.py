@@ -1,7 +1,7 @@
 """Groups whose list is private: which of them may be named, and with what counts.
 
 A stable histogram has counts of the groups that there are, where nobody may know in advance which these are. Truncated
-geometric selection names groups and nothing else: as many as can be.
+geometric selection names groups and nothing else, as many as is possible.
 """
 
 from __future__ import annotations

@@ -132,8 +132,8 @@ class NoisyMax(Pure):
     def masses(self, scores: Sequence[int]) -> list[float]:
         """The probability of each option, summed over the noisy score v at which it wins.
 
-        Of the others each is below v, or equal and later in the random order. As each has its own uniform place in
-        that order, it is Σᵥ Pr[qᵣ + X = v] · ∫₀¹ Π_{s≠r} (Pr[qₛ + X < v] + u·Pr[qₛ + X = v]) du.
+        Each of the others is below v, or equal and later in the random order. As each has its own uniform place in that
+        order, it is Σᵥ Pr[qᵣ + X = v] · ∫₀¹ Π_{s≠r} (Pr[qₛ + X < v] + u·Pr[qₛ + X = v]) du.
 
         For tests, audits and pictures; never where data are private.
 

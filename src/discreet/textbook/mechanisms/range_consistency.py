@@ -195,8 +195,8 @@ def _real_laplace(depth: int, low: int, high: int, doubt: float) -> float:
     """The least t with Pr[|Σw·L| > t] ≤ doubt, for real Laplace noise of scale 1; or slightly more.
 
     Pr[|Σw·L| > t] = 1 − (2/π) ∫₀^∞ sin(ut) φ(u)/u du. The integral is a sum at the midpoints of steps of π/(40 sd) up
-    to T. What that adds is at most Pr[|Σw·L| > 80 sd − t], beyond any digit here; what it leaves out is at most φ(T) if
-    T is at least 1 over the largest weight, because φ(u)·(1 + w²u²) doesn't grow.
+    to T. That adds at most Pr[|Σw·L| > 80 sd − t], beyond any digit here; it leaves out at most φ(T) if T is at least 1
+    over the largest weight, because φ(u)·(1 + w²u²) doesn't grow.
     """
     import numpy as np
 

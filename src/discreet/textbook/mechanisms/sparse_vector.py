@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 Telling: TypeAlias = Literal["only", "gap", "value"]
-"""What is told about a number that reaches the threshold: only that it does, by how much, or a noisy value."""
+"""The answer about a number that reaches the threshold: only that it does, by how much, or a noisy value."""
 
 Answer: TypeAlias = bool | int | None
 """None below the threshold; at or above it True, or the gap or value that is told instead."""

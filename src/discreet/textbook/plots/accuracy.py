@@ -96,7 +96,7 @@ def _risk(axes: Axes, xs: Sequence[float]) -> None:
 
 
 def _subtitle(confidence: float) -> str:
-    """What is drawn."""
+    """The subtitle: what is drawn."""
     return (
         f"Above: the ± that holds in {percent(confidence)} of answers. "
         "Below: how often a guess at even odds can be right."

@@ -35,8 +35,8 @@ _MOST_OUTCOMES = 200_000
 class LossLaw:
     """The law of the privacy loss ln(Pr[A(D) = a] / Pr[A(D′) = a]), with a drawn from A(D).
 
-    For pictures: floats, rounded to the nearest. What accounts rest on is computed in `discreet.accounting`, with
-    directed rounding.
+    For pictures: floats, rounded to the nearest. Accounts rest on `discreet.accounting`, which rounds in a stated
+    direction.
 
     Args:
         losses: of each outcome that has a probability on both datasets.

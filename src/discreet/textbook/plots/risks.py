@@ -1,4 +1,4 @@
-"""The figures of who is exposed in a table: among how few each person hides, and what each column adds."""
+"""Figures of exposure in a table: among how few each person hides, and what each column adds."""
 
 from __future__ import annotations
 

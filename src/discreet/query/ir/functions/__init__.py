@@ -1,4 +1,4 @@
-"""The table of allowed functions: the whole language. What isn't listed here is refused at plan time.
+"""The table of allowed functions: the whole language. A function that isn't listed here is refused at plan time.
 
 Each function is total: its compilation raises on no row, whatever the row holds. SQL's other forms (BETWEEN, NULLIF,
 SIGN, …) are made of these in `sql.scalar_syntax`.

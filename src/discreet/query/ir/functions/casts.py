@@ -183,7 +183,7 @@ def _compile_timestamp(value: Any) -> Any:  # noqa: ANN401 — Ibis values
 
 
 def _to_integer(value: Value) -> Value:
-    """What `_compile_integer` computes."""
+    """`_compile_integer` in Python."""
     if isinstance(value, str):
         value = value.strip(" ")
         return int(value) if _WHOLE.fullmatch(value) else None
@@ -196,7 +196,7 @@ def _to_integer(value: Value) -> Value:
 
 
 def _to_real(value: Value) -> Value:
-    """What `_compile_real` computes; a whole number too large for a float becomes NULL."""
+    """`_compile_real` in Python; a whole number too large for a float becomes NULL."""
     if isinstance(value, str):
         value = value.strip(" ")
         return float(value) if _DECIMAL.fullmatch(value) else None
@@ -209,7 +209,7 @@ def _to_real(value: Value) -> Value:
 
 
 def _to_text(value: Value) -> Value:
-    """What `_compile_text` computes."""
+    """`_compile_text` in Python."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, datetime):
@@ -218,14 +218,14 @@ def _to_text(value: Value) -> Value:
 
 
 def _to_boolean(value: Value) -> Value:
-    """What `_compile_boolean` computes."""
+    """`_compile_boolean` in Python."""
     if isinstance(value, str):
         return _TRUTHS.get(value.strip(" ").lower())
     return None if value is None else bool(value)
 
 
 def _to_date(value: Value) -> Value:
-    """What `_compile_date` computes."""
+    """`_compile_date` in Python."""
     if isinstance(value, str):
         found = moment(value, Kind.DATE)
         return None if found is None else _to_date(found.value)  # type: ignore[arg-type]  # a date
@@ -233,7 +233,7 @@ def _to_date(value: Value) -> Value:
 
 
 def _to_timestamp(value: Value) -> Value:
-    """What `_compile_timestamp` computes."""
+    """`_compile_timestamp` in Python."""
     if isinstance(value, str):
         found = moment(value, Kind.TIMESTAMP)
         return None if found is None else found.value  # type: ignore[return-value]  # a datetime
@@ -271,7 +271,7 @@ _TOO_LARGE = 2.0**128 - 2.0**103
 
 
 def _to_single(value: Value) -> Value:
-    """What `_compile_single` computes."""
+    """`_compile_single` in Python."""
     if not isinstance(value, (int, float)):
         return None
     try:
@@ -282,7 +282,7 @@ def _to_single(value: Value) -> Value:
 
 
 def _compile_single(value: Any) -> Any:  # noqa: ANN401 — Ibis values
-    """The nearest float32; NULL where there is none. What is cast is brought within its range first: casts raise."""
+    """The nearest float32; NULL where there is none. The value is clamped before the cast, because casts raise."""
     import ibis
 
     value = typed(value)

@@ -50,7 +50,7 @@ def _infer_if(args: Args) -> Type:
 
 
 def _compile_if(*values: Any) -> Any:  # noqa: ANN401 — Ibis values
-    """CASE WHEN; each branch is total by itself, so it doesn't matter which of them an engine computes."""
+    """CASE WHEN. Each branch is total on its own, so it doesn't matter which of them an engine computes."""
     import ibis
 
     *pairs, otherwise = values

@@ -88,7 +88,7 @@ def _compile_in(value: Any, *listed: Any) -> Any:  # noqa: ANN401 — Ibis value
 
 
 def _in(value: Any, *listed: Any) -> bool | None:  # noqa: ANN401 — values of any kind
-    """What `_compile_in` computes."""
+    """`_compile_in` in Python."""
     if value is None:
         return None
     return True if value in [item for item in listed if item is not None] else None if None in listed else False

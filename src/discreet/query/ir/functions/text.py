@@ -1,4 +1,4 @@
-"""Text: letters, lengths, parts and patterns. Only || makes texts longer, and only so many times."""
+"""Text: letters, lengths, parts and patterns. Only || makes texts longer, and only a limited number of times."""
 
 from __future__ import annotations
 

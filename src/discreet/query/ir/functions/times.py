@@ -1,7 +1,7 @@
 """Times: parts of dates and timestamps, the periods they lie in, and the days between them.
 
-Periods of a day or longer begin on a date, so `DATE_TRUNC` to one of them gives a date, whose list of values is
-public wherever the column has bounds. Outside of the years 1 to 9999 everything here is NULL.
+Periods of a day or longer begin on a date, so `DATE_TRUNC` to one of them gives a date, whose list of values is public
+if the column has bounds. Outside of the years 1 to 9999 everything here is NULL.
 """
 
 from __future__ import annotations

@@ -6,17 +6,17 @@ With K(θ) = ln E[e^(θL); L finite] of the sum L of all losses, and T the law o
 
 T is a convolution of tilted laws, each a probability law, and a discrete Fourier transform computes it with an error
 that is small against 1. The factor before the sum is about δ(ε) where θ is chosen such that K′(θ) = ε: so the error is
-small against δ(ε), however small that is. What is left out lies outside a window of T, where by Chernoff's bound T has
-at most 2e^(−44).
+small against δ(ε), however small that is. The mass that is left out lies outside a window of T, where by Chernoff's
+bound T has at most 2e^(−44).
 
 *The error of the FFT*, for transforms of N = 2^a, 3·2^a or 5·2^a points in float64, u = 2⁻⁵³. Each output is a sum of
 all inputs x_j, each times the product of the factors on its way through at most log₂N butterflies. A rounded complex
 sum, product or factor is the exact one times 1 + d with |d| ≤ 3u, and there are no more than five on each level: so
 relative to Σ|x_j|, which is 1 for each law, an output is off by at most 16·log₂N·u. Each product adds 3u or less. No
-factor exceeds 1, but for these errors; so n laws, transformed and multiplied, are off by n·(16·log₂N + 8)·u at the
-most. The inverse transform adds N of these up, its own error likewise, and divides by N: each point of T is off by at
-most (n + 1)·(16·log₂N + 8)·u. This is added at every point. (NumPy's transform is `pocketfft`, with twiddle factors
-within a unit in the last place. What it does is far more precise than this bound; a test measures it.)
+factor exceeds 1, but for these errors; so n laws, transformed and multiplied, are off by at most n·(16·log₂N + 8)·u.
+The inverse transform adds N of these up, its own error likewise, and divides by N: each point of T is off by at most (n
++ 1)·(16·log₂N + 8)·u. This is added at every point. (NumPy's transform is `pocketfft`, with twiddle factors within a
+unit in the last place. It is far more precise than this bound; a test measures it.)
 
 Source: Koskela, Jälkö, Honkela (2020), the algorithm of the Fourier accountant; Alghamdi et al. (2022), "The
 saddle-point accountant", its definition of the tilted law; Higham (2002), "Accuracy and stability of numerical
@@ -255,7 +255,7 @@ def _folded(law: Floats, size: int) -> Floats:
 def _power(spectrum: Spectrum, power: int) -> Spectrum:
     """By repeated squaring: about as many roundings as factors, and each is small against the product.
 
-    What is tiny is set to 0, which changes nothing and avoids the processor's slow path for the tiniest numbers.
+    Tiny masses are set to 0, which changes nothing and avoids the processor's slow path for the tiniest numbers.
     """
     result = spectrum if power & 1 else np.ones_like(spectrum)
     while power := power >> 1:

@@ -61,7 +61,7 @@ class Rounding(Enum):
 class Bins:
     """The masses of a pair between neighbouring grid points {i·step}: P-mass, split between the ends of each bin.
 
-    Of a loss l in [a, a + step], the share (1 − e^(a−l)) / (1 − e^(−step)) goes to the right end. That keeps the
+    For a loss l in [a, a + step], the share (1 − e^(a−l)) / (1 − e^(−step)) goes to the right end. That keeps the
     Q-mass, which is e^(−l) times the P-mass: s·e^(−a−step) + (1 − s)·e^(−a) = e^(−l).
 
     Args:

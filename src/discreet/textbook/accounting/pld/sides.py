@@ -21,8 +21,8 @@ from discreet.textbook.accounting.pld.pairs import Pairs
 def crossing(bound: Callable[[float], float], delta: float, guess: float, *, round_up: bool) -> float | None:
     """Where a falling bound on δ(ε) reaches δ: just above that, or just below.
 
-    Bracketed from a guess, then narrowed by regula falsi on ln δ and, every third time, by halves. What is returned has
-    been tried: the bound is at most δ there if rounding up, and above δ if rounding down.
+    Bracketed from a guess, then narrowed by regula falsi on ln δ and, every third time, by halves. The result has been
+    tried: the bound there is at most δ if rounding up, and above δ if rounding down.
     """
 
     def excess(epsilon: float) -> float:
@@ -175,7 +175,7 @@ class _ByTransform:
 
 @dataclass(slots=True, kw_only=True)
 class Above(_ByTransform):
-    """An upper bound by FFT. What was cut off counts as an infinite loss."""
+    """An upper bound by FFT. The mass that was cut off counts as an infinite loss."""
 
     _round_up = True
 
@@ -196,9 +196,9 @@ class Above(_ByTransform):
 class Below(_ByTransform):
     """A lower bound by FFT, from the same kind of composition as the upper one, with what the grid added taken back.
 
-    What `Rounding.CONNECT` adds to a loss l is some r within a range of one step, with E[e^(−r) | l] = 1; so E[r] ≤
-    step²/8 (Hoeffding's lemma for −r), and n of them exceed n·step²/8 + step·√(n·ln(1/η)/2) with probability η at the
-    most (Hoeffding's inequality). But for η, and for what was cut off, the sum on the grid is at most the true sum plus
+    `Rounding.CONNECT` adds to a loss l some r within a range of one step, with E[e^(−r) | l] = 1; so E[r] ≤ step²/8
+    (Hoeffding's lemma for −r), and n of them exceed n·step²/8 + step·√(n·ln(1/η)/2) with probability at most η
+    (Hoeffding's inequality). But for η, and for what was cut off, the sum on the grid is at most the true sum plus
     this: δ(ε) ≥ δ_grid(ε + r) − η − cut. Any η will do; it is chosen as a thousandth of δ.
 
     Source: Gopi, Lee, Wutschitz (2021), "Numerical composition of differential privacy", its definition of a
