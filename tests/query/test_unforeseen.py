@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import pytest
 
 import discreet
-from discreet.engine import relation_compiler, rewrites
+from discreet.engine import interface, relation_compiler, rewrites
 from discreet.engine.duckdb import aggregation
 from discreet.errors import LimitsRequired, Unsupported
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Limits
@@ -223,6 +223,7 @@ def test_an_expression_that_nobody_taught_is_refused(read: Callable[[Any], objec
     [
         lambda one: sensitivities.measure_sensitivity(one, Limits(rows=1), ADD_REMOVE, groups=1),
         plan_text._measure,
+        lambda one: interface.check_capability(replace(level("COUNT(*)", epsilon=1).exact, measures=(one,))),
         aggregation.adds_of,
     ],
 )

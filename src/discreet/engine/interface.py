@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any, ClassVar, Never, Protocol, cast, final
 
-from discreet.errors import EngineUnavailable, InvalidArgument
+from discreet.errors import EngineUnavailable, InvalidArgument, unforeseen
 from discreet.privacy import KeyValue
 from discreet.query.ir import (
     DistinctValues,
@@ -22,6 +22,7 @@ from discreet.query.ir import (
     Histogram,
     Join,
     JoinKind,
+    Measure,
     PerUnit,
     Relation,
     Scan,
@@ -246,29 +247,39 @@ def check_capability(exact: Exact, chooses: str = CHOSEN_BY) -> None:
     Raises:
         InvalidArgument: units that can't be compared, rows that would belong to nobody or to several units, or
             integers beyond 64 bits; or a plan that names another hash, whose certificate would say what isn't so.
+        Unsupported: a measure that nobody taught this.
     """
     if exact.chosen_by != chooses:
         raise InvalidArgument(
             f"the plan is for an engine that chooses by {exact.chosen_by!r}, and this one chooses by {chooses!r}",
             hint="plan it again",
         )
-    unit = exact.owner.unit
     for measure in exact.measures:
-        if isinstance(measure, Sum):
-            _check_sum(measure)
-        elif isinstance(measure, Histogram):
-            _check_histogram(measure)
-        elif isinstance(measure, DistinctValues) and measure.value.type.kind is Kind.REAL:
-            raise InvalidArgument("distinct real numbers can't be counted")
-        elif isinstance(measure, Units) and exact.keys and exact.limits.groups is None and not unit.is_row:
-            raise InvalidArgument("units can't be counted in each group without a limit on groups")
+        _check_measure(measure, exact)
     relations = list(nodes(exact.source))
     for join in (node for node in relations if isinstance(node, Join)):
         if owner_of(join.left) is None and owner_of(join.right) is not None and join.kind is not JoinKind.INNER:
             raise InvalidArgument("rows of a public table can't be kept, or left out, because of private ones")
-    if unit.is_row:
+    if exact.owner.unit.is_row:
         _check_rows_stay_apart(exact, relations)
     _check_units_compare(relations)
+
+
+def _check_measure(measure: Measure, exact: Exact) -> None:
+    """Refuse a measure that can't be computed of these rows, or that nobody taught this."""
+    match measure:
+        case Sum():
+            _check_sum(measure)
+        case Histogram():
+            _check_histogram(measure)
+        case DistinctValues():
+            if measure.value.type.kind is Kind.REAL:
+                raise InvalidArgument("distinct real numbers can't be counted")
+        case Units():
+            if exact.keys and exact.limits.groups is None and not exact.owner.unit.is_row:
+                raise InvalidArgument("units can't be counted in each group without a limit on groups")
+        case _:
+            raise unforeseen(measure)
 
 
 def _check_sum(measure: Sum) -> None:

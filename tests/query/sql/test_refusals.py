@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from sqlglot import exp
@@ -11,7 +12,8 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.parser import Parser
 
 from discreet.errors import QueryError, Unsupported
-from discreet.query.sql import question, select, subqueries
+from discreet.query.aggregates import AGGREGATES, SPELLINGS
+from discreet.query.sql import question, refusals, select, subqueries
 from discreet.query.sql.aggregate_syntax import AGGREGATE_SYNTAX
 from discreet.query.sql.dialect_semantics import SEMANTICS
 from discreet.query.sql.dialects import MEANINGLESS, READ, RULES, plain
@@ -203,6 +205,25 @@ def test_refusals_name_what_was_written(sql: str, word: str) -> None:
     with pytest.raises(QueryError) as caught:
         question(sql, TABLES, "postgres")
     assert word in caught.value.message
+
+
+def test_the_hint_names_every_aggregate_that_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each by a name that a question can use; one that is added is named without another line."""
+    with pytest.raises(Unsupported, match="ANY_VALUE isn't among the aggregates") as caught:
+        question("SELECT ANY_VALUE(age) FROM people", TABLES)
+    assert isinstance(caught.value.hint, str)
+    named = re.findall("[A-Z_]{3,}", caught.value.hint)
+    assert {"COUNT", "MIN", "MEDIAN", "APPROX_TOP_K", "VAR_POP", "BOOL_OR"} <= set(named)
+    for name in named:
+        with pytest.raises(QueryError) as refused:
+            question(f"SELECT {name}(age, age, age, age) FROM people", TABLES)
+        assert "isn't among" not in refused.value.message, name
+    assert len(named) == len(set(named)) >= len(AGGREGATES) - 1  # units has no name: it is COUNT(DISTINCT id)
+    monkeypatch.setattr(refusals, "SPELLINGS", {**SPELLINGS, "geomean": SPELLINGS["Sum"]})
+    assert refusals._supported_aggregates() == caught.value.hint  # another spelling of the same
+    geomean = replace(SPELLINGS["Sum"], function=replace(SPELLINGS["Sum"].function, name="geomean"))
+    monkeypatch.setattr(refusals, "SPELLINGS", {**SPELLINGS, "geomean": geomean})
+    assert "GEOMEAN" in refusals._supported_aggregates()
 
 
 @pytest.mark.parametrize(

@@ -6,29 +6,26 @@ import re
 from typing import TYPE_CHECKING
 
 from discreet.errors import QueryError, UngroupedColumn, UnknownFunction, Unsupported
+from discreet.query.aggregates import SPELLINGS
 from discreet.suggestions import nearest
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-_AGGREGATES = (
-    "COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, QUANTILE_CONT, MIN, MAX, MODE, APPROX_TOP_K, COVAR_POP, COVAR_SAMP, "
-    "CORR, BOOL_OR and BOOL_AND are offered"
-)
 _PATTERN = "LIKE takes % and _"
 _BITS = ("bitwise operators", "% and // take numbers apart")
 _NESTED = ("lists and structures", "values here are numbers, texts, dates and truths")
 
-_NODES = {
+_NODES: dict[str, tuple[str, str | None]] = {
     "Subquery": ("subqueries", "ask two questions"),
     "Select": ("subqueries", "ask two questions"),
     "Exists": ("subqueries", "ask two questions"),
     "Any": ("ANY and ALL", "compare with OR, or IN a list of values"),
     "All": ("ANY and ALL", "compare with AND, or NOT IN a list of values"),
     "Window": ("window functions", "GROUP BY answers each group"),
+    "WithinGroup": ("ordered-set aggregates", None),
+    "IgnoreNulls": ("this aggregate", None),
     "Filter": ("FILTER here", "it stands behind an aggregate: SUM(x) FILTER (WHERE …)"),
-    "WithinGroup": ("ordered-set aggregates", _AGGREGATES),
-    "IgnoreNulls": ("this aggregate", _AGGREGATES),
     "Order": ("ORDER BY inside an aggregate", "leave it out"),
     "Distinct": ("DISTINCT inside an aggregate", "COUNT(DISTINCT x) counts different values"),
     "Escape": ("ESCAPE", _PATTERN),
@@ -65,6 +62,7 @@ _NODES = {
     "Lambda": _NESTED,
     "Grouping": ("GROUPING", "GROUP BY without sets needs none"),
 }
+"""Names for nodes that are refused, in the words of a question, and the way around each; None lists the aggregates."""
 
 _FUNCTIONS = {
     "CurrentDate": "write the date itself: DATE '2024-12-31'",
@@ -209,9 +207,11 @@ def refusal(node: exp.Expression) -> QueryError:
         return _refused_nulls(said(node.this))
     what, hint = _NODES.get(name, ("", ""))
     if what and not (called and re.search("[A-Z]{3}", what) and called not in what):
-        return Unsupported(f"{what} can't be used in a question", hint=hint)
+        return Unsupported(
+            f"{what} can't be used in a question", hint=_supported_aggregates() if hint is None else hint
+        )
     if isinstance(node, exp.AggFunc):
-        return Unsupported(f"{called or 'this'} isn't among the aggregates that discreet computes", hint=_AGGREGATES)
+        return _unknown_aggregate(called or "this")
     if isinstance(node, exp.Func) and called:
         return UnknownFunction(
             f"{called} isn't among the functions that discreet takes", hint=_FUNCTIONS.get(name) or _suggestion(called)
@@ -223,7 +223,25 @@ def _refused_nulls(called: str) -> QueryError:
     """The error for IGNORE NULLS, which some aggregates have without saying so."""
     if called in _OF_PLACES:
         return Unsupported(f"IGNORE NULLS can't be used in {called}", hint="WHERE x IS NOT NULL in a subquery")
-    return Unsupported(f"{called} isn't among the aggregates that discreet computes", hint=_AGGREGATES)
+    return _unknown_aggregate(called)
+
+
+def _unknown_aggregate(called: str) -> QueryError:
+    """The error for an aggregate that has no spelling here."""
+    return Unsupported(f"{called} isn't among the aggregates that discreet computes", hint=_supported_aggregates())
+
+
+def _supported_aggregates() -> str:
+    """A name in SQL for each aggregate: its own if the parser knows it by that, else the parser's."""
+    from sqlglot import exp
+
+    names: dict[tuple[object, ...], str] = {}
+    for name, each in SPELLINGS.items():
+        parsed, own = getattr(exp, name, None), each.function.name.upper()
+        known = parsed.sql_names() if parsed else [name.upper()]
+        names.setdefault((own, each.fraction, each.form), own if own in known else known[0])
+    *most, last = names.values()
+    return f"{', '.join(most)} and {last} are supported"
 
 
 def refused_clause(part: str, where: str) -> QueryError:
