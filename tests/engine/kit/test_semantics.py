@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any
+from typing import Any, cast
 
 import hypothesis.strategies as st
+import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 
+from discreet.engine import Engine, ExactResult
 from discreet.privacy import Bounds, Limits, Unit
 from discreet.query.ir import Exact, Expr, Measure, Units
-from support.engines import engine_over, order_of
+from discreet.tables.admission import Snapshot
+from support.engines import Tried, engine_over, order_of, trying
 from support.questions import (
     AT_LEAST,
     BROKEN,
@@ -59,6 +64,13 @@ ROWS = st.fixed_dictionaries(
         "y": st.sampled_from(REALS) | st.floats(),
     }
 )
+CROWDED = st.lists(ROWS, min_size=5, max_size=12).map(
+    lambda rows: [
+        {**row, "id": 1, "who": "ann", "at": moment("2024-02-29"), "g": "abcd"[place % 4]}
+        for place, row in enumerate(rows)
+    ]
+)
+"""Rows of one unit in four groups, so that it is over its limits."""
 KEYS = [
     [], [key("g")], [key("g", ["b", "a", None, "a\0b"])], [key("g", ["a", "c"])], [key("h")], [key("h", [2, 0, 2**70])],
     [key("b", [True, None])], [key("d")], [key("d", [date(1970, 1, 1), date(1, 1, 1)])], [key("at")],
@@ -124,6 +136,19 @@ def questions(draw: st.DrawFn) -> Exact:
     return exact(table, measures, keys=keys, where=draw(st.sampled_from(WHERE)), salt=draw(st.text(max_size=3)))
 
 
+@st.composite
+def plain(draw: st.DrawFn) -> Exact:
+    """A question whose answer depends on each row of a unit over its limits, and on which values are NULL."""
+    limits = draw(EVERY_LIMIT)
+    keys = draw(st.sampled_from([[], [key("g")]]))
+    measures = [count(), total("s", column("x"), lo=-12, hi=1000), total("t", column("x"), lo=3, hi=3)]
+    if limits.groups is not None:
+        measures.append(Units(name="u"))
+    return exact(table_of(unit=Unit("id"), limits=limits), measures, keys=keys)
+
+
+CASES = st.tuples(questions(), st.lists(ROWS, max_size=12)) | st.tuples(plain(), CROWDED)
+Case = tuple[Exact, list[dict[str, Any]]]
 CENTURIES = Bounds(date(1900, 1, 1), date(2100, 1, 1))
 DAYS = (date(2024, 2, 29), date(1970, 1, 1))
 PERIODS = ("hour", "day", "week", "month", "quarter", "year")
@@ -140,23 +165,135 @@ def admitted(question: Exact, rows: list[dict[str, Any]], **settings: Any) -> An
     return by_group(engine_over([table], {table.source.location: arrow(rows)}, **settings), question)
 
 
-SEARCH = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-
-
-@pytest.mark.long
-@SEARCH
-@given(questions(), st.lists(ROWS, max_size=12), st.randoms(use_true_random=True))
-def test_the_engine_computes_what_the_words_say(question: Exact, rows: list[dict[str, Any]], random: Any) -> None:
+def computes_what_the_words_say(case: Case, random: Any) -> None:
     """For any question and rows: the same groups and integers, in any order of rows."""
+    question, rows = case
     wanted = expected(question, rows)
     assert admitted(question, rows) == wanted
     random.shuffle(rows)
     assert admitted(question, rows, threads=1) == wanted
 
 
+SEARCH = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+FIRST_FAILURE = settings(SEARCH, phases=[Phase.generate])
+MANY = settings(FIRST_FAILURE, max_examples=1_000)
+RANDOM = st.randoms(use_true_random=True)
+
+
+@pytest.mark.long
+@SEARCH
+@given(CASES, RANDOM)
+def test_the_engine_computes_what_the_words_say(case: Case, random: Any) -> None:
+    """See above."""
+    computes_what_the_words_say(case, random)
+
+
 @pytest.mark.soak
 @settings(SEARCH, max_examples=5_000)
-@given(questions(), st.lists(ROWS, max_size=30))
-def test_the_engine_computes_what_the_words_say_at_length(question: Exact, rows: list[dict[str, Any]]) -> None:
+@given(st.tuples(questions(), st.lists(ROWS, max_size=30)))
+def test_the_engine_computes_what_the_words_say_at_length(case: Case) -> None:
     """The same, for as long as a soak has."""
+    question, rows = case
     assert admitted(question, rows) == expected(question, rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mistake:
+    """One mistake that an engine could make: in what it reads, in what it is asked, or in what it answers."""
+
+    reads: Callable[[pa.Table], pa.Table] = lambda rows: rows
+    asked: Callable[[Exact], Exact] = lambda question: question
+    answers: Callable[[Answer], Answer] = lambda found: found
+
+
+class WrongTwin:
+    """The engine that is tried, but for one mistake.
+
+    Args:
+        right: the engine.
+        mistake: which one.
+    """
+
+    def __init__(self, right: Engine, mistake: Mistake) -> None:
+        self._right, self._mistake = right, mistake
+
+    def __getattr__(self, name: str) -> Any:
+        """All else is right."""
+        return getattr(self._right, name)
+
+    def run(self, question: Exact) -> ExactResult:
+        """The wrong answer."""
+        found = self._mistake.answers(by_group(self._right, self._mistake.asked(question)))
+        measures = {each.name: [values[each.name] for values in found.values()] for each in question.measures}
+        return ExactResult(keys=list(found), measures=measures)
+
+
+def limited(**more: int) -> Callable[[Exact], Exact]:
+    """The question with greater limits, where it has them."""
+
+    def asked(question: Exact) -> Exact:
+        greater = {name: each + more[name] for name in more if (each := getattr(question.limits, name)) is not None}
+        return question if question.owner.unit.is_row else replace(question, limits=replace(question.limits, **greater))
+
+    return asked
+
+
+def reordered(found: Answer) -> Answer:
+    """The numbers of each group under the next one's key."""
+    return dict(zip(found, [*list(found.values())[1:], *list(found.values())[:1]], strict=True))
+
+
+def off_by_one(found: Answer) -> Answer:
+    """A sum of the first group that is 1 too large."""
+    return {
+        group: {name: value + (place == 0 and name == "s") for name, value in values.items()}
+        for place, (group, values) in enumerate(found.items())
+    }
+
+
+def shown_empty(found: Answer) -> Answer:
+    """A group that no row is in."""
+    empty = {name: 0 for values in found.values() for name in values}
+    return {**found, tuple("nowhere" for _ in next(iter(found), ())): empty} if empty else found
+
+
+def nulls_as_0(rows: pa.Table) -> pa.Table:
+    """NULL taken for 0 in the columns of numbers that are added up."""
+    for name in ("x", "y"):
+        place = rows.column_names.index(name)
+        rows = rows.set_column(place, rows.schema.field(place), rows.column(place).fill_null(0))
+    return rows
+
+
+MISTAKES = {
+    "keeps one group too many": Mistake(asked=limited(groups=1)),
+    "keeps one row too many": Mistake(asked=limited(rows=1)),
+    "keeps one row too many in a group": Mistake(asked=limited(rows_per_group=1)),
+    "drops a group": Mistake(answers=lambda found: dict(list(found.items())[1:])),
+    "shows a group that no row is in": Mistake(answers=shown_empty),
+    "confuses groups": Mistake(answers=reordered),
+    "reads a row twice": Mistake(reads=lambda rows: pa.concat_tables([rows, rows.slice(0, 1)])),
+    "passes over a row": Mistake(reads=lambda rows: rows.slice(1)),
+    "is off by one in a sum": Mistake(answers=off_by_one),
+    "takes NULL for 0": Mistake(reads=nulls_as_0),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_an_engine_with_one_mistake_is_found(mistake: str, engine_tried: Tried) -> None:
+    """By the test above, within its 50 examples; where these are new each time, within 1,000.
+
+    About one example in ten finds the rarest mistake.
+    """
+    wrong = MISTAKES[mistake]
+    search = MANY if settings.get_current_profile_name() == "forgetful" else FIRST_FAILURE
+
+    def opened(snapshot: Snapshot, **settings: Any) -> Engine:
+        tables = {
+            name: replace(held, data=None if held.data is None else wrong.reads(held.data))
+            for name, held in snapshot.tables.items()
+        }
+        return cast("Engine", WrongTwin(engine_tried.opened(replace(snapshot, tables=tables), **settings), wrong))
+
+    with trying(Tried(opened, engine_tried.order)), pytest.raises(AssertionError):
+        search(given(CASES, RANDOM)(computes_what_the_words_say))()
