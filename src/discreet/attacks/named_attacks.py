@@ -123,12 +123,7 @@ class NamedAttack:
         return frozenset(name for name, does in matters.items() if does)
 
 
-def _table(*attacks: NamedAttack) -> Mapping[str, NamedAttack]:
-    """By name."""
-    return MappingProxyType({each.name: each for each in attacks})
-
-
-NAMED = _table(
+_ATTACKS = (
     NamedAttack(
         name="linkage", what="join rows without names with what is known of people", against=_PUBLISHED,
         run=on_rows.run_linkage,
@@ -194,6 +189,7 @@ NAMED = _table(
         run=on_answers.run_tracing, some=tuple(AGAINST),
     ),
 )  # fmt: skip
+NAMED: Mapping[str, NamedAttack] = MappingProxyType({each.name: each for each in _ATTACKS})
 """All attacks, by name."""
 
 

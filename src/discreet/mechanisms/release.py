@@ -57,8 +57,9 @@ class Release:
 
     @property
     def value(self) -> int | float | list[int] | list[float]:
-        """The noisy number, or the list of them."""
-        numbers = [self._number(step * self.grid) for step in self.steps]
+        """The noisy number, or the list of them; beyond the range of floats, the last one."""
+        exact = [step * self.grid for step in self.steps]
+        numbers = [int(each) if self.whole else to_float(each, round_up=each < 0) for each in exact]
         return numbers if self.is_vector else numbers[0]
 
     def interval(
@@ -99,10 +100,6 @@ class Release:
         if self.whole:
             return floor(centre - radius), ceil(centre + radius)
         return to_float(centre - radius, round_up=False), to_float(centre + radius, round_up=True)
-
-    def _number(self, exact: Fraction) -> int | float:
-        """The number as users see it; beyond the range of floats, the last one."""
-        return int(exact) if self.whole else to_float(exact, round_up=exact < 0)
 
 
 def _decimals(radius: Fraction) -> int | None:

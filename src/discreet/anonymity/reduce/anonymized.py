@@ -207,7 +207,7 @@ def finished(records: Records, made: Made, models: Sequence[Model], sensitive: S
                 f"the finished table doesn't meet {model}, so it isn't released",
                 hint="different cells may have the same label in the release: look at the labels of the hierarchies",
             )
-    bare = tables[None]
+    bare, whose = tables[None], records.units
     return Anonymized(
         table=table,
         records=again,
@@ -218,22 +218,15 @@ def finished(records: Records, made: Made, models: Sequence[Model], sensitive: S
         reached={str(model): model.reached(tables[model.sensitive]) for model in models},
         suppressed=made.recoding.suppressed,
         rows=records.rows,
-        unit=() if records.units is None else records.units.names,
+        unit=() if whose is None else whose.names,
         units=records.counted,
-        touched=_touched(records, made.recoding),
+        touched=made.recoding.suppressed if whose is None else len(np.unique(whose.codes[~made.recoding.kept])),
         losses=_losses(records, cells, bare, models, made.recoding.precision),
         algorithm=made.algorithm,
         search=made.search,
         risks=reidentification_of(bare),
         gathered=gathered(again, again.names, quasi),
     )
-
-
-def _touched(records: Records, recoding: Recoding) -> int:
-    """How many units have rows that are left out."""
-    if records.units is None:
-        return recoding.suppressed
-    return len(np.unique(records.units.codes[~recoding.kept]))
 
 
 def _table(records: Records, recoding: Recoding) -> tuple[pa.Table, dict[str, Cells], Callable[[], Whole]]:

@@ -192,7 +192,8 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
     )
     records = _counted(everything, roles, spelled=population is not None)
     register = register_of(population, roles.quasi_identifiers, records)
-    tables = _tables(records, roles, register)
+    names: Sequence[str | None] = roles.sensitive or (None,)
+    tables = [frequencies_of(records, roles.quasi_identifiers, name, register) for name in names]
     first = tables[0]
     if first.classes is None:
         raise InvalidArgument("a report needs the classes that it is about")
@@ -311,12 +312,6 @@ def _surely_known(records: Records, roles: _Roles) -> SurelyKnown | None:
     empty = class_sizes(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
     sizes = sizes_of(classes_of(records, columns)) if columns else empty
     return SurelyKnown(columns=columns, guessed=guessed, sizes=sizes)
-
-
-def _tables(records: Records, roles: _Roles, population: Records | None) -> list[Frequencies]:
-    """One frequency table for each sensitive column, or one without any."""
-    names: Sequence[str | None] = roles.sensitive or (None,)
-    return [frequencies_of(records, roles.quasi_identifiers, name, population) for name in names]
 
 
 def _checked(models: Sequence[Model], tables: Sequence[Frequencies]) -> tuple[Checked, ...]:

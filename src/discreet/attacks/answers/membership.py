@@ -96,7 +96,7 @@ def told_apart(  # noqa: PLR0913 — two lists of scores, and what they came of,
         guesses=_guesses(inside, outside, called or _numbered(len(inside))),
         people=len(inside),
         attributes=attributes,
-        auc=_area(found, false_alarms),
+        auc=float(np.sum(np.diff(false_alarms) * (found[1:] + found[:-1])) / 2),  # by trapezia: a tie counts half
         advantage=float(lead.max()),
         bound=None if epsilon is None else most_lead(epsilon, adjacency),
         epsilon=None if epsilon is None else float(positive(epsilon, "epsilon")),
@@ -123,11 +123,6 @@ def _right(inside: Reals, outside: Reals) -> float:
     )
     members = above + (len(inside) - above - wrong) * tied / (tied + level)
     return (2 * members + len(outside) - len(inside)) / (len(inside) + len(outside))
-
-
-def _area(found: Reals, false_alarms: Reals) -> float:
-    """The area under the curve, by trapezia: a tie counts half."""
-    return float(np.sum(np.diff(false_alarms) * (found[1:] + found[:-1])) / 2)
 
 
 def _found_at(rate: float, false_alarms: Reals, found: Reals, strangers: int) -> float | None:

@@ -108,7 +108,7 @@ def presence(  # noqa: PLR0913 — who is asked, what is known and how well, eac
         replies.append(reply)
     if not replies:
         raise NotTried("the budget doesn't last for one target", hint="offer less per question")
-    says = [_says(reply) for reply in replies]
+    says = [float(reply.value or 0) >= 1 for reply in replies]  # whole numbers: nearer to 1 than to 0
     present = None if inside is None else set(inside)
     truth = None if present is None else [label in present for label in labels[: len(replies)]]
     advantages = [advantage_of(reply) for reply in replies]
@@ -153,8 +153,3 @@ def _question(table: str, person: str, things: Sequence[str], least: int) -> str
     who, did = quoted(person), " OR ".join(f"({each})" for each in things)
     doers = f"SELECT {who} FROM {quoted(table)} WHERE {did} GROUP BY {who} HAVING COUNT(*) >= {least}"  # noqa: S608 — an attacker words their question freely
     return f"SELECT COUNT(DISTINCT {who}) AS value FROM ({doers}) AS doers"  # noqa: S608 — as above
-
-
-def _says(reply: Reply) -> bool:
-    """Whether someone is there: an exact 1 says so, and so does an answer with noise that is nearer to 1 than to 0."""
-    return float(reply.value or 0) >= 1

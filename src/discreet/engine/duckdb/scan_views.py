@@ -100,7 +100,8 @@ def list_keys(session: Session, table: str, kind: Kind, values: Iterable[tuple[i
         kind: of the values.
         values: each with its number; None for NULL.
     """
-    rows = [(number, value) for number, value in values if not _is_out_of_reach(value)]
+    # No column can hold an integer beyond 64 bits, so such a key has no rows.
+    rows = [(number, value) for number, value in values if not isinstance(value, int) or value in _INT64]
     code = next(name for name, size in _CODES if all(number < size for number, _ in rows))
     session.execute(f"CREATE TEMP TABLE {table} (i {code}, v {SQL_TYPES[kind]})")
     if rows:
@@ -251,11 +252,6 @@ def _add_columns(stages: _Stages, scan: ScanView) -> None:
             listed = stages.list_keys(column, f"keys{number}")
             stages.joins.append(f"LEFT JOIN {listed} ON r{number} = {listed}.v")
             stages.final.append(f"{listed}.v AS c{number}")
-
-
-def _is_out_of_reach(value: KeyValue) -> bool:
-    """Whether a value is an integer that no column can hold."""
-    return isinstance(value, int) and value not in _INT64
 
 
 # ── Values within bounds ──────────────────────────────────────────────────────────────────────────────────────────────

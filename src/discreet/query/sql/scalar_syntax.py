@@ -133,15 +133,12 @@ def _in(node: Node, bind: Bind) -> ir.Expr:
     constants = [item for item in items if isinstance(item, ir.Literal)]
     if len(constants) == len(items) or node.meta.get(MEANING, "duckdb") == "duckdb":
         value, *listed = met(node, [value, *items])
-        return call("in", value, *listed) if len(constants) == len(items) else _any_of(value, listed)
+        if len(constants) == len(items):
+            return call("in", value, *listed)
+        return call("or", *(call("eq", value, item) for item in listed))
     first, *listed = met(node, [value, *constants])
     others = [met(node, [value, item]) for item in items if not isinstance(item, ir.Literal)]
     return call("or", *(call("eq", first, item) for item in listed), *(call("eq", *pair) for pair in others))
-
-
-def _any_of(value: ir.Expr, listed: list[ir.Expr]) -> ir.Expr:
-    """Whether a value equals one of those."""
-    return call("or", *(call("eq", value, item) for item in listed))
 
 
 def _is(node: Node, bind: Bind) -> ir.Expr:

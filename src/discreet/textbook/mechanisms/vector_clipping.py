@@ -92,9 +92,4 @@ class Clipping:
             return [int(value * factor) for value in exact]
         square = sum((value * value for value in exact), start=Fraction(0))
         ratio = min(Fraction(1), self.bound**2 / square) if square else Fraction(1)
-        return [_signed(value, isqrt(floor(value * value * ratio))) for value in exact]
-
-
-def _signed(like: Fraction, magnitude: int) -> int:
-    """A magnitude with the sign of another number."""
-    return -magnitude if like < 0 else magnitude
+        return [isqrt(floor(value * value * ratio)) * (-1 if value < 0 else 1) for value in exact]
