@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from discreet.engine.duckdb.aggregation import salted
+from discreet.engine.duckdb.clauses import salted
 from discreet.query.ir import Exact
 from discreet.tables import Kind, Owner
 

@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 
 import duckdb
 
-from discreet.engine.duckdb.aggregation import Shape, Statements, salted
+from discreet.engine.duckdb.aggregation import Shape, Statements
+from discreet.engine.duckdb.clauses import salted
 from discreet.engine.duckdb.contribution_limits import limit_contributions
 
 Values: TypeAlias = tuple[Any, ...]

@@ -19,8 +19,8 @@ from hypothesis import given, settings
 
 from discreet.duckdb.sql_text import SQL_TYPES
 from discreet.engine.duckdb.aggregation import constant_steps
-from discreet.engine.duckdb.contributions import _from_real, as_number, clamped_steps, in_range
-from discreet.engine.duckdb.scan_views import bounded, identified
+from discreet.engine.duckdb.bounded_values import bounded, identified
+from discreet.engine.duckdb.steps import _from_real, as_number, clamped_steps, in_range
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Exact, Literal, Scan, Sum, Type
 from discreet.tables import Column, Kind, Owner, Source, Table

@@ -9,7 +9,8 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from discreet.engine.duckdb.aggregation import MOST_ROWS, Adds, Shape, Statements, salted
+from discreet.engine.duckdb.aggregation import MOST_ROWS, Adds, Shape, Statements
+from discreet.engine.duckdb.clauses import salted
 from discreet.engine.duckdb.contribution_limits import limit_contributions
 from discreet.privacy import Limits
 from support.limited import connected

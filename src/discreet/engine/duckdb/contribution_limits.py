@@ -23,15 +23,11 @@ from discreet.engine.duckdb.aggregation import (
     Shape,
     Statements,
     each_row,
-    group_by,
-    hash_rank,
-    listed,
-    matching,
-    numbered,
     plain,
     weighed,
     whole_histogram,
 )
+from discreet.engine.duckdb.clauses import group_by, hash_rank, listed, matching, numbered
 from discreet.engine.duckdb.scan_views import show_all_units, show_units
 
 

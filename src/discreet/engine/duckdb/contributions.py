@@ -1,8 +1,6 @@
 """Contributions: from the rows of a question to what each adds to its measures, as two views that limits read.
 
-Integers of steps are added up, as in exact arithmetic: the value divided by the step, rounded to the nearest integer,
-halves away from zero, and moved within the measure's bounds. It takes two stages, so that no value is computed twice. A
-computed value is brought into its kind's range, as a scan does with a stored one.
+It takes two stages, so that no value is computed twice: rows with what they bring, and what counts of it.
 
 Guarantee: no value of a column's kind makes an expression of this file raise.
 """
@@ -11,24 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, ldexp, nextafter
 from typing import TypeAlias
 
 from discreet.duckdb.session import Session
-from discreet.duckdb.sql_text import CALENDAR, SQL_TYPES, bigint, double
-from discreet.engine.duckdb.aggregation import (
-    CONTRIBUTIONS,
-    SOURCE_ROWS,
-    Shape,
-    adds_of,
-    key_lookup,
-    rows_at_most,
-    shape_of,
-)
+from discreet.duckdb.sql_text import SQL_TYPES, bigint
+from discreet.engine.duckdb.aggregation import CONTRIBUTIONS, SOURCE_ROWS, Shape, adds_of, rows_at_most, shape_of
+from discreet.engine.duckdb.clauses import key_lookup
 from discreet.engine.duckdb.join_limits import JoinLimits
-from discreet.engine.duckdb.scan_views import RawViews, list_keys, moved, within
+from discreet.engine.duckdb.raw_views import RawViews, list_keys
+from discreet.engine.duckdb.steps import as_number, clamped_steps, in_range
 from discreet.engine.expression_compiler import guarded, selected
-from discreet.engine.interface import GREATEST
 from discreet.engine.relation_compiler import JoinLimit, RelationCompiler, ScanView, listed_keys, scan_views_of
 from discreet.engine.rewrites import eliminate_owner_joins, push_filters_down
 from discreet.privacy import KeyValue
@@ -202,86 +192,3 @@ def rows_in(session: Session, table: str) -> int:
     """How many rows a table has."""
     ((count,),) = session.execute(f"SELECT count(*) FROM {table}")
     return int(count)
-
-
-# ── What a row adds ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def in_range(kind: Kind, value: str) -> str:
-    """A computed value within the range of its kind: no NaN, no year that Python doesn't know.
-
-    Args:
-        kind: of the value.
-        value: in SQL.
-    """
-    if kind is Kind.REAL:
-        return f"CASE WHEN NOT isnan({value}) THEN {value} END"
-    if kind in CALENDAR:
-        return within(value, *CALENDAR[kind])
-    if kind is Kind.TEXT:
-        return f"CASE WHEN strlen({value}) > {LONGEST_TEXT} THEN left({value}, {LONGEST_TEXT}) ELSE {value} END"
-    return f"TRY_CAST({value} AS BIGINT)" if kind is Kind.INTEGER else value
-
-
-def as_number(value: str, measure: Sum) -> str:
-    """A row's value, read as a number; a real already in whole steps.
-
-    A product with a power of two is exact, unless it underflows, where it rounds to 0 anyway, or overflows, where it
-    is an infinity, which the bounds move.
-    """
-    if measure.value.type.kind is not Kind.REAL:
-        return f"TRY_CAST({value} AS BIGINT)"
-    return f"round(TRY_CAST({value} AS DOUBLE) * {double(ldexp(1.0, -measure.grid))})"
-
-
-def clamped_steps(value: str, measure: Sum) -> str:
-    """The integer that a row adds, a BIGINT; if all values add the same, anything that isn't NULL.
-
-    The usual case, a value within the bounds, is tested first, so that only the others pay for the rest.
-
-    Args:
-        value: as `as_number` left it; a plain name, for it is repeated.
-        measure: says the step and the bounds.
-    """
-    if measure.lo == measure.hi:  # what counts is only whether there is a value
-        return f"CASE WHEN NOT isnan({value}) THEN 1 END" if measure.value.type.kind is Kind.REAL else value
-    if measure.value.type.kind is Kind.REAL:
-        return _from_real(value, measure.lo, measure.hi)
-    step = 2 ** abs(measure.grid)
-    if measure.grid < 0:
-        return _finer(value, measure.lo, measure.hi, step)
-    # Rounding never decreases, so bounds on the quotient are bounds on the value.
-    if step == 1:
-        return _clamped_integer(value, measure.lo, measure.hi, "BIGINT")
-    wide = "BIGINT" if max(-measure.lo, measure.hi) * step + step <= GREATEST else "HUGEINT"
-    near = _clamped_integer(value, measure.lo * step, measure.hi * step, wide)
-    away = f"CASE WHEN {near} < 0 THEN -{step // 2} ELSE {step // 2} END"
-    return f"CAST(({near} + {away}) // CAST({step} AS {wide}) AS BIGINT)"
-
-
-def _finer(value: str, lo: int, hi: int, step: int) -> str:
-    """An integer times `step`, within the bounds."""
-    near = _clamped_integer(value, lo // step, -(-hi // step), "BIGINT")  # encloses the bounds, so the product fits
-    if lo % step == hi % step == 0:
-        return f"{near} * {bigint(step)}"
-    product = f"CAST({near} AS HUGEINT) * CAST({step} AS HUGEINT)"
-    return f"CASE WHEN {value} IS NOT NULL THEN CAST(least(greatest({product}, {lo}), {hi}) AS BIGINT) END"
-
-
-def _from_real(value: str, lo: int, hi: int) -> str:
-    """A whole double as a BIGINT within the bounds; NULL if it isn't a number.
-
-    Bounds beyond 2^53 may lie between two doubles. A double above the last one within lies above the bound too.
-    """
-    first, last = float(lo), float(hi)
-    first = nextafter(first, inf) if first < lo else first
-    last = nextafter(last, -inf) if last > hi else last
-    return (
-        f"CASE WHEN {value} BETWEEN {double(first)} AND {double(last)} THEN TRY_CAST({value} AS BIGINT) "
-        f"WHEN {value} < {double(first)} THEN {bigint(lo)} WHEN NOT isnan({value}) THEN {bigint(hi)} END"
-    )
-
-
-def _clamped_integer(value: str, lo: int, hi: int, sql_type: str) -> str:
-    """An integer within the bounds, in a type that holds them."""
-    return moved(value, f"CAST({lo} AS {sql_type})", f"CAST({hi} AS {sql_type})")

@@ -1,4 +1,4 @@
-"""Views that a question reads: the tables of a snapshot as `raw0, raw1, …`, and its scans as `scan0, scan1, …`.
+"""Scan views: the rows that a question reads of each table, as `scan0, scan1, …`.
 
 A scan has the rows of a table within what is declared of them, and only the columns that the question needs.
 
@@ -6,110 +6,20 @@ Snapshots hold values of the columns' kinds. The scan brings them within declare
 the nearer end. Ids and periods are the exception: moving them would make one unit of several people, so what lies
 outside is NULL there, and the row is left out.
 
-Guarantee: no value of a column's kind makes an expression of this file raise.
+Guarantee: no value of a column's kind makes an expression of this file, or of `bounded_values`, raise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
-from math import ceil, floor
-from typing import TypeAlias, cast
 
 from discreet.duckdb.session import Session
-from discreet.duckdb.sql_text import SQL_TYPES, bigint, double, moment, name, parquet
-from discreet.engine.interface import GREATEST, LEAST
+from discreet.engine.duckdb.bounded_values import bounded, identified
+from discreet.engine.duckdb.raw_views import RawView, RawViews, list_keys
 from discreet.engine.relation_compiler import ScanView
-from discreet.exact.rounding import nearest
-from discreet.privacy import Bounds, KeyValue, Unit
-from discreet.tables import Column, Hop, Kind, Owner, Table
-from discreet.tables.admission import Snapshot
-
-_CODES = (("UTINYINT", 2**8), ("USMALLINT", 2**16), ("UINTEGER", 2**32))
-_INT64 = range(LEAST, GREATEST + 1)
-
-
-# ── Tables ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class RawView:
-    """An admitted table, readable in one session.
-
-    Args:
-        name: of the view with its rows.
-        names: of its columns, by their names in lower case.
-    """
-
-    name: str
-    names: Mapping[str, str]
-
-    def column(self, column: Column) -> str:
-        """A declared column, in SQL."""
-        return name(self.names[column.name.casefold()])
-
-
-RawViews: TypeAlias = Mapping[str, RawView]
-"""By the lower-case name of the table."""
-
-
-def raw_views_of(session: Session, tables: Sequence[Table], snapshot: Snapshot) -> RawViews:
-    """Make tables of a snapshot readable in a session, and lock the session.
-
-    Args:
-        session: a fresh one.
-        tables: that a question reads.
-        snapshot: in which they are; with the files open that any of them lie in.
-    """
-    files = {table.name.casefold(): snapshot.files(table) for table in tables}
-    session.lock(allowed=[file for each in files.values() for file in each])
-    found = {}
-    for number, (table, paths) in enumerate(files.items()):
-        view, held = f"raw{number}", snapshot.tables[table]
-        if paths:
-            session.execute(f"CREATE TEMP VIEW {view} AS FROM {parquet(paths)}")
-        else:
-            session.register(view, held.data)
-        found[table] = RawView(view, {column.name.casefold(): column.name for column in held.columns})
-    return found
-
-
-def without_rows(session: Session, tables: Sequence[Table]) -> RawViews:
-    """The same tables without rows: a function of what is declared, for which no snapshot is opened.
-
-    Args:
-        session: that is locked, within a transaction.
-        tables: that a question reads.
-    """
-    found = {}
-    for number, table in enumerate(tables):
-        view = f"raw{number}"
-        columns = ", ".join(f"{name(column.name)} {SQL_TYPES[column.kind]}" for column in table.columns)
-        session.execute(f"CREATE TEMP TABLE {view} ({columns})")
-        found[table.name.casefold()] = RawView(view, {column.name.casefold(): column.name for column in table.columns})
-    return found
-
-
-def list_keys(session: Session, table: str, kind: Kind, values: Iterable[tuple[int, KeyValue]]) -> None:
-    """Create a table of public values `v` and their numbers `i`. Values enter as parameters, not as SQL.
-
-    Args:
-        session: where.
-        table: the new table's name.
-        kind: of the values.
-        values: each with its number; None for NULL.
-    """
-    # No column can hold an integer beyond 64 bits, so such a key has no rows.
-    rows = [(number, value) for number, value in values if not isinstance(value, int) or value in _INT64]
-    code = next(name for name, size in _CODES if all(number < size for number, _ in rows))
-    session.execute(f"CREATE TEMP TABLE {table} (i {code}, v {SQL_TYPES[kind]})")
-    if rows:
-        numbers, keys = map(list, zip(*rows, strict=True))
-        session.execute(f"INSERT INTO {table} SELECT unnest(?), unnest(?)", [numbers, keys])
-
-
-# ── Scans ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+from discreet.privacy import Unit
+from discreet.tables import Column, Hop, Owner, Table
 
 
 def all_units(scan: str) -> str:
@@ -252,51 +162,3 @@ def _add_columns(stages: _Stages, scan: ScanView) -> None:
             listed = stages.list_keys(column, f"keys{number}")
             stages.joins.append(f"LEFT JOIN {listed} ON r{number} = {listed}.v")
             stages.final.append(f"{listed}.v AS c{number}")
-
-
-# ── Values within bounds ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def bounded(column: Column, value: str) -> str:
-    """The values of an admitted column, within its bounds.
-
-    Args:
-        column: as declared.
-        value: the column in SQL; a plain name, for it is repeated.
-    """
-    if column.bounds is not None:
-        return moved(value, *_ends(column.kind, column.bounds))
-    if column.kind is Kind.TEXT and column.keys is not None:
-        # Longer than all keys, it is none of them; one sign more is enough to tell, and joins may write it out often.
-        longest = max((len(str(key).encode()) for key in column.keys), default=0) + 1
-        return f"CASE WHEN strlen({value}) > {longest} THEN left({value}, {longest}) ELSE {value} END"
-    return value
-
-
-def identified(column: Column, value: str) -> str:
-    """The values of an admitted column that tells units apart; NULL where they lie outside its bounds."""
-    return value if column.bounds is None else within(value, *_ends(column.kind, column.bounds))
-
-
-def moved(value: str, lo: str, hi: str) -> str:
-    """The value, or the nearer end. NULL stays NULL, which least() and greatest() don't promise.
-
-    The usual case is tested first, so that only the others pay for the rest.
-    """
-    inside = f"{value} BETWEEN {lo} AND {hi}"
-    return f"CASE WHEN {inside} THEN {value} WHEN {value} < {lo} THEN {lo} WHEN {value} > {hi} THEN {hi} END"
-
-
-def within(value: str, lo: str, hi: str) -> str:
-    """The value if it lies between the ends, else NULL."""
-    return f"CASE WHEN {value} BETWEEN {lo} AND {hi} THEN {value} END"
-
-
-def _ends(kind: Kind, bounds: Bounds) -> tuple[str, str]:
-    """The bounds as constants: for integers the whole numbers within, for reals the nearest doubles."""
-    if kind.is_time:
-        return moment(bounds.lo), moment(bounds.hi)  # type: ignore[arg-type]  # a column's bounds are of its kind
-    lo, hi = cast("Fraction", bounds.lo), cast("Fraction", bounds.hi)
-    if kind is Kind.REAL:
-        return double(nearest(lo)), double(nearest(hi))
-    return bigint(min(max(ceil(lo), LEAST), GREATEST)), bigint(max(min(floor(hi), GREATEST), LEAST))

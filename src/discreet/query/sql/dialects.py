@@ -136,9 +136,6 @@ class _Root:
             node.replace(new)
 
 
-# ── Choices and counts ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def _decoded(node: Node, _semantics: DialectSemantics) -> Node:
     """DECODE: CASE, but for NULL, which it finds equal to NULL."""
     from sqlglot import exp
@@ -175,9 +172,6 @@ def _spread(node: Node, semantics: DialectSemantics) -> Node:
     return (exp.VariancePop if type(node).__name__ == "Variance" else exp.StddevPop)(this=node.this)
 
 
-# ── Numbers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def _rounded(node: Node, _semantics: DialectSemantics) -> Node:
     """ROUND, whose third argument cuts digits off in T-SQL, and names a way to round in Snowflake."""
     from sqlglot import exp
@@ -200,9 +194,6 @@ def _divided(node: Node, semantics: DialectSemantics) -> Node:
         for part in undivided(side)
     ):
         node.set("typed", None)
-
-
-# ── Lists ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _listed(node: Node) -> Node:
@@ -229,9 +220,6 @@ def _among(node: Node, _semantics: DialectSemantics) -> Node:
         if array is not None:
             node.set("unnest", None)
             node.set("expressions", array.expressions)
-
-
-# ── Clauses ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _nested(node: Node, _semantics: DialectSemantics) -> Node:

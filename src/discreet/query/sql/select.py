@@ -14,7 +14,8 @@ from discreet.errors import QueryError, UnknownColumn, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
 from discreet.query.ir import contradiction, listed, literal
-from discreet.query.sql.binder import Aggregates, AnswerBinder, RowBinder, check_total, holds_aggregate
+from discreet.query.sql.aggregates import Aggregates
+from discreet.query.sql.binder import AnswerBinder, RowBinder, check_total, holds_aggregate
 from discreet.query.sql.dialect_semantics import check_meaning
 from discreet.query.sql.from_clause import condition, source_of
 from discreet.query.sql.group_keys import are_public, check_distinct, check_keys, checked_key, released_type

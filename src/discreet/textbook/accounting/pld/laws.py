@@ -32,8 +32,6 @@ from discreet.privacy import ExponentialEvent, GaussianEvent, LaplaceEvent
 Floats: TypeAlias = NDArray[np.float64]
 
 
-# ── Masses on a grid ──────────────────────────────────────────────────────────────────────────────────────────────────
-
 _CANCELLED = 2.0**-48
 """More than a sum of masses can be off by; what is found by subtraction from 1 is raised by it."""
 
@@ -133,8 +131,6 @@ class Bins:
                 total[:-1] += self.left + self.right
         return total
 
-
-# ── Laws ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _NEAR = 30.0
 """Up to this loss e^loss is handled as it is, beyond by its logarithm."""
@@ -292,8 +288,6 @@ def undiluted(losses: Floats, rate: float) -> Floats:
     far = losses - log(rate) + np.log1p(-(1 - rate) * np.exp(-np.maximum(losses, _NEAR)))
     return np.where(losses < _NEAR, near, far)
 
-
-# ── Laws of events ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 Counted: TypeAlias = list[tuple[Law, int]]
 """Laws, and how often each occurs."""
