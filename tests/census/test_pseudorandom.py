@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.census import normal, pick, uniform
+from discreet.census.pseudorandom import normal, pick, uniform
 
 
 def test_uniform_fills_the_unit_interval_evenly() -> None:

@@ -31,7 +31,7 @@ from discreet.attacks.rows.small_groups import small_groups
 from discreet.attacks.rows.sparse import Log, guessed_log, sparse
 from discreet.attacks.targets.noisy_answers import Answers
 from discreet.attacks.targets.rows import Rows
-from discreet.census import normal, pick, uniform
+from discreet.census.pseudorandom import normal, pick, uniform
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:

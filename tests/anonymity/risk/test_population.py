@@ -20,7 +20,7 @@ from discreet.anonymity.risk.slide_negative_binomial import (
     fit_snb,
     solved,
 )
-from discreet.census import pick, uniform
+from discreet.census.pseudorandom import pick, uniform
 from discreet.errors import InvalidArgument
 from support.examples import examples
 

@@ -17,7 +17,7 @@ from discreet.attacks.answers.calibration import calibrated
 from discreet.attacks.answers.guessing import most_advantage, most_lead
 from discreet.attacks.answers.membership import told_apart
 from discreet.attacks.attack_result import MOST_GUESSES
-from discreet.census import normal
+from discreet.census.pseudorandom import normal
 from discreet.errors import InvalidArgument
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION
 
