@@ -7,7 +7,7 @@ from math import floor
 
 import pytest
 
-from discreet.engine.expression_compiler import _end, _in_steps
+from discreet.engine.aggregate_compiler import _end, _in_steps
 from discreet.query.ir import Type
 from discreet.tables import Kind
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import pytest
 
 import discreet
-from discreet.engine import interface, relation_compiler, rewrites
+from discreet.engine import interface, relation_compiler, rewrites, scan_view
 from discreet.engine.duckdb import aggregation
 from discreet.errors import LimitsRequired, Unsupported
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Limits
@@ -185,7 +185,7 @@ def asked(relation: ir.Relation) -> ir.Question:
         lambda one: rewrites._Pushdown()._below(one, ()),
         rewrites._private_scan,
         lambda one: rewrites._instead(one, one),
-        relation_compiler._expressions,
+        scan_view._expressions,
         lambda one: relation_compiler.RelationCompiler(()).rows(one),
         lambda one: aggregation.rows_at_most(one, {}),
     ],

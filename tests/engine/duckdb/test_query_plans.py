@@ -15,7 +15,7 @@ from discreet.engine.duckdb.aggregation import shape_of
 from discreet.engine.duckdb.contributions import make_contributions
 from discreet.engine.duckdb.raw_views import raw_views_of
 from discreet.engine.duckdb.scan_views import make_scan_view
-from discreet.engine.relation_compiler import scan_views_of
+from discreet.engine.scan_view import scan_views_of
 from discreet.privacy import Limits
 from discreet.query.ir import (
     Call,

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from discreet.engine.duckdb.clauses import group_by, key_lookup, listed, numbered
 from discreet.engine.interface import ExactResult
-from discreet.engine.relation_compiler import listed_keys, units_of
+from discreet.engine.scan_view import listed_keys, units_of
 from discreet.errors import unforeseen
 from discreet.privacy import KeyValue, Limits
 from discreet.query import ir

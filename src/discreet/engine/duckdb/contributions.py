@@ -19,8 +19,9 @@ from discreet.engine.duckdb.join_limits import JoinLimits
 from discreet.engine.duckdb.raw_views import RawViews, list_keys
 from discreet.engine.duckdb.steps import as_number, clamped_steps, in_range
 from discreet.engine.expression_compiler import guarded, selected
-from discreet.engine.relation_compiler import JoinLimit, RelationCompiler, ScanView, listed_keys, scan_views_of
+from discreet.engine.relation_compiler import JoinLimit, RelationCompiler
 from discreet.engine.rewrites import eliminate_owner_joins, push_filters_down
+from discreet.engine.scan_view import ScanView, listed_keys, scan_views_of
 from discreet.privacy import KeyValue
 from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Join, Key, Sum, Units, name_of, nodes
 from discreet.tables import Kind

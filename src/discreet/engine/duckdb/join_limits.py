@@ -20,7 +20,7 @@ from typing import Any
 from discreet.duckdb.session import Session
 from discreet.engine.duckdb.aggregation import rows_at_most
 from discreet.engine.expression_compiler import Rows
-from discreet.engine.relation_compiler import ScanView, position
+from discreet.engine.scan_view import ScanView, position
 from discreet.query.ir import Exact, Join, Name, Scan, equal_columns, is_unique, joined_on, makes_pairs, scans
 
 

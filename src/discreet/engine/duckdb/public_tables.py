@@ -9,7 +9,7 @@ from typing import Any
 from discreet.duckdb.session import Session
 from discreet.engine.duckdb.raw_views import RawViews
 from discreet.engine.duckdb.scan_views import make_scan_view
-from discreet.engine.relation_compiler import ScanView, position
+from discreet.engine.scan_view import ScanView, position
 from discreet.errors import SchemaMismatch
 from discreet.query.ir import MOST_VALUES
 from discreet.tables import Kind, Table
