@@ -120,7 +120,6 @@ class Attributes:
         return self._of(AttributeKind.INSENSITIVE)
 
     def _of(self, kind: AttributeKind) -> tuple[str, ...]:
-        """The columns of a kind."""
         return tuple(guess.column for guess in self.guesses if guess.kind is kind)
 
     def __str__(self) -> str:

@@ -189,7 +189,6 @@ class Grouping:
         return self._weights is None and self._packing.span <= min(_CELLS * self._rows, _TABLE)
 
     def _counted(self) -> _Tally:
-        """The classes with their counts."""
         if self._tally is None:
             if self._weights is None:
                 self._tally = self._added()

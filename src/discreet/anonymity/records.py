@@ -299,7 +299,6 @@ def _refuse(records: Records) -> None:
 
 
 def _coded(table: object, names: Sequence[str] | None, missing: Missing) -> Records:
-    """These columns of a table as codes."""
     columns, unread = columns_of(table, names)
     rows = max(map(len, columns.values()), default=0)
     with ThreadPoolExecutor(_THREADS) as pool:

@@ -315,7 +315,6 @@ def _shown(figures: Mapping[str, object]) -> dict[str, str]:
 
 
 def _worded(value: object) -> str:
-    """One figure in words."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

@@ -135,7 +135,6 @@ def _off(value: Value, how: Nearness, share: float) -> Value:
 
 
 def _dates(days: Whole | Reals) -> pa.Array:
-    """Days as dates."""
     import pyarrow as pa
 
     return pa.array(np.datetime64(_FIRST_DAY) + days.astype("timedelta64[D]"))

@@ -87,7 +87,6 @@ def free_name(wished: str, taken: Sequence[str]) -> str:
 
 
 def _numbers(units: Units) -> pa.Array:
-    """For each row, the number of its unit."""
     import pyarrow as pa
 
     return pa.array(units.codes, pa.int64())

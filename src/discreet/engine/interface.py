@@ -145,11 +145,9 @@ class ExactResult:
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> Never:
-        """Refuse."""
         raise TypeError("an exact result can't be changed")
 
     def __delattr__(self, name: str) -> Never:
-        """Refuse."""
         raise TypeError("an exact result can't be changed")
 
     def __repr__(self) -> str:

@@ -203,7 +203,6 @@ def _integers(scores: Sequence[int | Fraction] | NDArray[Any]) -> tuple[NDArray[
 
 
 def _common_denominator(scores: list[Any]) -> int:
-    """The least common denominator."""
     common = 1
     for denominator in {score.denominator for score in scores}:
         common = lcm(common, denominator)
@@ -213,7 +212,6 @@ def _common_denominator(scores: list[Any]) -> int:
 
 
 def _weights(weights: Sequence[int] | NDArray[np.int64], length: int) -> NDArray[np.int64]:
-    """The weights, checked."""
     if isinstance(weights, np.ndarray) and weights.dtype == np.int64:
         checked: NDArray[Any] = weights
     else:

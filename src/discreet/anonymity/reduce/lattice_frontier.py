@@ -128,7 +128,6 @@ class Frontier:
         self._bound[where][self._seen[where]] = np.inf
 
     def _open(self) -> Mask:
-        """Which nodes are open."""
         if self.best is None:
             return np.isfinite(self._bound)
         most = self._most_score()

@@ -207,5 +207,4 @@ def _as_one(parts: Sequence[_Part], sizes: Sequence[int]) -> Tuples:
 
 
 def _columns(tuples: Codes) -> tuple[Codes, ...]:
-    """Tuples column by column."""
     return tuple(np.ascontiguousarray(column) for column in tuples.T)

@@ -152,7 +152,6 @@ def _rest(table: Table, outcome: Outcome) -> Table:
 
 
 def _recoding(table: Table, outcomes: Sequence[Outcome], round_of: Codes, counts: Sequence[int]) -> Recoding:
-    """All rounds as one recoding."""
     columns = {}
     for place, (column, ladder) in enumerate(zip(table.columns, table.ladders, strict=True)):
         levels = [outcome.levels[place] for outcome in outcomes]

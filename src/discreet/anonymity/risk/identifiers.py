@@ -312,7 +312,6 @@ def identifiers_of(
 
 
 def _column_set(columns: tuple[str, ...], found: Found, units: int) -> ColumnSet:
-    """The figures of one set."""
     pairs = found.held * (found.held - 1) // 2
     return ColumnSet(
         columns=columns,

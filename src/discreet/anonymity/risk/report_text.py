@@ -83,7 +83,6 @@ def _head(report: Figures, width: int) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    """Names, the first of many."""
     more = len(names) - _NAMES
     return ", ".join(names if more <= 1 else [*names[:_NAMES], f"and {more:,} more"])
 
@@ -208,7 +207,6 @@ def _promises(report: Figures) -> list[_Line]:
 
 
 def _population(found: PopulationUniqueness) -> list[_Line]:
-    """The estimates."""
     chosen = f"{found.estimate:,.0f} unique people, {percent(found.share)} of all"
     models = {"zayatz": found.zayatz, "slide neg. binomial": found.snb, "pitman": found.pitman}
     lines = [
@@ -236,5 +234,4 @@ def _number(value: float) -> str:
 
 
 def _cut(name: str, width: int) -> str:
-    """A name that fits."""
     return name if len(name) < width else name[: width - 2] + "…"

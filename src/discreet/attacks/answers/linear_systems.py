@@ -235,7 +235,6 @@ def _solved(square: Whole, right: list[list[int]]) -> list[list[Fraction]]:
 
 
 def _modular(matrix: Whole, prime: int) -> nmod_mat:
-    """A matrix modulo a prime."""
     from flint import nmod_mat
 
     return nmod_mat(matrix.shape[0], matrix.shape[1], matrix.ravel().tolist(), prime)

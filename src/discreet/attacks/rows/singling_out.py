@@ -300,6 +300,5 @@ def _number(table: Records, rows: Mask) -> int:
 
 
 def _class_words(rows: Rows, names: Sequence[str], row: int) -> str:
-    """A class, by the cells of one of its rows."""
     columns = [rows.records.column(name) for name in names]
     return ", ".join(f"{column.name} {shown(column.labels()[int(column.codes[row])])}" for column in columns)

@@ -199,7 +199,6 @@ def _by_cells(tree: _Tree, relation: Relation, depth: int, asked: tuple[Whole, W
 
 
 def _children(tree: _Tree, depth: int, prefixes: Whole) -> Whole:
-    """How many children each prefix has."""
     starts = tree.children[depth]
     return starts[prefixes + 1] - starts[prefixes]
 

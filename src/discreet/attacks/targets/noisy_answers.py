@@ -140,7 +140,6 @@ def _deviation(answer: Answer) -> float | None:
 
 
 def _cost(answer: Answer) -> float:
-    """The cost of an answer in pure ε."""
     epsilon = answer.cost.epsilon
     return 0.0 if answer.reused else inf if epsilon is None else float(epsilon)
 

@@ -81,7 +81,6 @@ def which(column: str, values: Sequence[object]) -> str:
 
 
 def _condition(column: str, value: object) -> str:
-    """One column's condition."""
     if value is None:
         return f"{column} IS NULL"
     if isinstance(value, Between):

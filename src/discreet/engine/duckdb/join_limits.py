@@ -129,7 +129,6 @@ class JoinLimits:
         return self._sizes[view]
 
     def _view(self, scan: Scan) -> ScanView:
-        """The view of a scan."""
         return next(view for view in self._views if view.is_of(scan))
 
 

@@ -117,7 +117,6 @@ def python_value(constant: Literal) -> Value:
 
 
 def _real(value: Fraction) -> Literal:
-    """A real constant."""
     if abs(value) > 2**500:
         raise Unsupported("a number beyond 2⁵⁰⁰ is too large to compute with")
     nearest = Fraction(float(value))

@@ -156,7 +156,6 @@ class _Clause:
         return Options(**values, at=self._start)  # type: ignore[arg-type]  # `_value` read each as its name says
 
     def _name(self) -> str:
-        """The name of an option."""
         at, word = self._here(), self._word()
         name = word.text.casefold()
         known = ("epsilon", "delta", "kappa") if self._old else _NAMES
@@ -165,7 +164,6 @@ class _Clause:
         return "max_groups_contributed" if name == "kappa" else name
 
     def _value(self, name: str) -> object:
-        """The value of the option of this name."""
         match name:
             case "epsilon" | "rho":
                 return self._number(name, "a number above 0", lambda value: value > 0)
@@ -350,7 +348,6 @@ def _is_declared(path: tuple[str, ...], scope: Scope, unit: Unit) -> bool:
 
 
 def _as_column(path: tuple[str, ...]) -> exp.Column:
-    """The name as a column."""
     from sqlglot import exp
 
     table, name = (path[0], path[1]) if len(path) > 1 else (None, path[0])

@@ -46,7 +46,6 @@ def order_of(
 
 
 def _term(term: exp.Expression, bind: Callable[[exp.Expression], ir.Expr], outputs: Sequence[ir.Output]) -> ir.Order:
-    """One term of ORDER BY."""
     if term.args.get("with_fill") or type(term).__name__ != "Ordered":
         raise Unsupported("WITH FILL isn't supported", hint="leave it out", at=offset_of(term))
     node = cast("exp.Expression", term.this)

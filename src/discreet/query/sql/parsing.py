@@ -110,7 +110,6 @@ def options(text: str, dialect: str) -> Options:
 
 @lru_cache(maxsize=32)
 def _grammar(name: str) -> Dialect:
-    """The dialect of that name."""
     from sqlglot.dialects.dialect import Dialect
 
     try:
@@ -205,7 +204,6 @@ def _noted(first: Token | None, found: Any) -> Any:  # noqa: ANN401 — a node, 
 
 
 def _tokens(text: str, grammar: Dialect) -> list[Token]:
-    """The text's tokens."""
     if len(text) > MOST_CHARACTERS:
         raise Unsupported(f"a question has at most {MOST_CHARACTERS:,} characters, not {len(text):,}")
     odd = re.search(r"[\x00\ud800-\udfff]", text)
@@ -283,7 +281,6 @@ def _check_nesting(tokens: list[Token]) -> None:
 
 
 def _tree(text: str, tokens: list[Token], grammar: Dialect) -> exp.Expression:
-    """The syntax tree of the tokens."""
     from sqlglot.errors import ErrorLevel, ParseError, SqlglotError
 
     parser = _metered(type(grammar))(dialect=grammar, error_level=ErrorLevel.IMMEDIATE)

@@ -241,7 +241,6 @@ class WindowBinder(RowBinder):
             )
 
     def _order(self, order: exp.Expression | None) -> tuple[ir.Sorting, ...]:
-        """The ORDER BY of a window."""
         terms = [] if order is None else order.expressions
         return tuple(
             ir.Sorting(self(term.this), bool(term.args.get("desc")), bool(term.args.get("nulls_first")))

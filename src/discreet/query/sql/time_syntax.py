@@ -211,7 +211,6 @@ def later(node: exp.Expression, bind: Bind) -> ir.Expr:
 
 
 def _shifted(value: ir.Expr, amounts: dict[str, int], sign: int) -> ir.Expr:
-    """The value moved by all amounts."""
     for name in _ORDER:
         if name in amounts:
             value = call(f"add_{name}", value, literal(sign * amounts[name]))

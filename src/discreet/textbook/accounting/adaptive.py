@@ -174,7 +174,6 @@ def total_for(limit: LossT) -> AdaptiveTotal[LossT]:
 
 
 def _checked(loss: LossT, kind: type[LossT]) -> LossT:
-    """The loss, if it is of the right kind."""
     if not isinstance(loss, kind):
         raise LossNotAccepted(
             f"this filter counts {kind.__name__}, not {type(loss).__name__}", hint="`convert` where that is sound"

@@ -272,6 +272,5 @@ def amplified(epsilon: Rationalizable, rate: Rationalizable) -> Fraction:
 
 
 def _amplified(loss: PureDP | ApproxDP, rate: Fraction) -> PureDP | ApproxDP:
-    """The amplified loss."""
     epsilon = amplified(loss.epsilon, rate)
     return ApproxDP(epsilon, rate * loss.delta) if isinstance(loss, ApproxDP) else PureDP(epsilon)

@@ -133,7 +133,6 @@ def _rare(loss: PureDP | ApproxDP, times: int) -> arb:
 
 
 def _count(times: int) -> int:
-    """How many releases."""
     if not 1 <= times <= MOST:
         raise InvalidArgument(f"times must be from 1 to {MOST:,}, not {times}")
     return times

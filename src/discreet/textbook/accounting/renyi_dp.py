@@ -280,7 +280,6 @@ def bounded_range_to_renyi(epsilon: Rationalizable, alpha: Rationalizable) -> Re
 
 
 def _renyi(event: PureEvent | ExponentialEvent, order: RenyiDP) -> RenyiDP:
-    """The divergence of an event."""
     from discreet.textbook.accounting.renyi_divergences import log_moment
 
     bound = log_moment(event, order.alpha) / (order.alpha - 1)

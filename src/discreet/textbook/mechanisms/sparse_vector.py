@@ -215,7 +215,6 @@ class AboveThreshold(Pure):
         return self._laplace(self.scale).release([0])[0]
 
     def _laplace(self, scale: Fraction) -> Laplace:
-        """Noise of a scale."""
         return Laplace(scale, Sensitivity.scalar(self.sensitivity))
 
 

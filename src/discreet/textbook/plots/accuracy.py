@@ -96,7 +96,6 @@ def _risk(axes: Axes, xs: Sequence[float]) -> None:
 
 
 def _subtitle(confidence: float) -> str:
-    """The subtitle: what is drawn."""
     return (
         f"Above: the ± that holds in {percent(confidence)} of answers. "
         "Below: how often a guess at even odds can be right."
@@ -104,7 +103,6 @@ def _subtitle(confidence: float) -> str:
 
 
 def _accuracy_words(xs: Sequence[float], read: Mapping[str, Sequence[float]]) -> str:
-    """The figure in words."""
     each = "; ".join(f"{name}: from ± {shown(ys[0])} down to ± {shown(ys[-1])}" for name, ys in read.items())
     return (
         f"Above, the error of an answer from ε = {shown(xs[0])} to {shown(xs[-1])}; {each}. Below, how often the best "

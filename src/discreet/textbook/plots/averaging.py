@@ -205,14 +205,12 @@ def _bill(axes: Axes, epsilon: float) -> None:
 
 
 def _averaging_title(needed: int, asked: int, epsilon: float) -> str:
-    """The message."""
     if needed > asked:
         return f"Averaging {asked:,} answers doesn't give away the exact one; {needed:,} would"
     return f"Averaging {needed:,} answers gives away the exact one, and costs ε = {shown(needed * epsilon)}"
 
 
 def _averaging_words(means: Sequence[float], exact: float, needed: int, epsilon: float, estimator: Estimator) -> str:
-    """The figure in words."""
     return (
         f"A line of the {estimator} of the first n noisy answers, up to n = {len(means)}, inside a 95 % band around "
         f"the exact answer {shown(exact)} that narrows like one over the root of n. It ends at {shown(means[-1])}. The "

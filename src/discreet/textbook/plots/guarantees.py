@@ -108,7 +108,6 @@ def _steps(readers: Sequence[Callable[[float], float]], end: float, floor: float
 
 
 def _delta_words(end: float, read: Mapping[str, Sequence[float]]) -> str:
-    """The figure in words."""
     each = "; ".join(f"{name}: from {shown(ys[0])} to {shown(ys[-1])}" for name, ys in read.items())
     return f"Curves of δ against ε, from ε = 0 to {shown(end)}, δ on a logarithmic scale. Each falls. {each}."
 
@@ -173,7 +172,6 @@ def _composition_title(xs: Sequence[float], read: Mapping[str, Sequence[float]])
 
 
 def _composition_words(xs: Sequence[float], read: Mapping[str, Sequence[float]]) -> str:
-    """The figure in words."""
     each = "; ".join(f"{name}: {shown(ys[-1])}" for name, ys in read.items())
     return (
         f"Lines of the total ε against the number of uses, from {shown(xs[0])} to {shown(xs[-1])}, both axes "

@@ -77,7 +77,6 @@ def _bar(value: float, width: float) -> int:
 
 
 def _panel(axes: Axes, law: LossLaw, stroke: Stroke, *, width: float, reach: int) -> None:
-    """The bars of one law."""
     heights = [0.0] * (2 * reach + 1)
     for one, mass in zip(law.losses, law.masses, strict=True):
         heights[min(max(_bar(one, width), -reach), reach) + reach] += mass
@@ -116,7 +115,6 @@ def _mark(axes: Axes, epsilon: float, law: LossLaw) -> None:
 
 
 def _loss_title(beyond: Mapping[str, float], epsilon: float) -> str:
-    """The message."""
     if not any(beyond.values()):
         return f"No outcome tells more than ε = {shown(epsilon)}"
     if all(beyond.values()):
@@ -125,7 +123,6 @@ def _loss_title(beyond: Mapping[str, float], epsilon: float) -> str:
 
 
 def _loss_words(beyond: Mapping[str, float], epsilon: float) -> str:
-    """The figure in words."""
     each = "; ".join(f"{name}: {shown(share) if share else 'never'}" for name, share in beyond.items())
     return (
         "Bars show how likely each privacy loss is, on a logarithmic scale. "

@@ -189,7 +189,6 @@ def _neighbours_title(pairs: Mapping[str, _Pair]) -> str:
 
 
 def _neighbours_words(pairs: Mapping[str, _Pair], answers: tuple[int, int]) -> str:
-    """The figure in words."""
     each = "; ".join(f"with {name}, {percent(pair.guess)}" for name, pair in pairs.items())
     return (
         f"Two laws of released answers, one around {answers[0]} on dataset D, one around {answers[1]} on its neighbour "

@@ -254,7 +254,6 @@ def condition(args: Args) -> Type:
 
 
 def _checked(label: str, arg: Expr, kinds: tuple[Kind, ...]) -> Expr:
-    """The argument, if it is of one of the kinds."""
     if arg.type.kind not in kinds:
         hint = "CAST it, if its values mean that"
         if arg.type.kind is Kind.BOOLEAN and Kind.INTEGER in kinds:

@@ -105,7 +105,6 @@ class Gaussian:
         return np.array([-_REACH, _REACH + self.mu])
 
     def _losses(self, x: Floats) -> Floats:
-        """The loss at x."""
         whole = self.mu * x - self.mu**2 / 2
         return whole if self.rate == 1 else diluted(whole, self.rate)
 
