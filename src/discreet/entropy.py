@@ -58,7 +58,7 @@ class Keystream:
 
     def words(self, count: int) -> NDArray[np.int64]:
         """The next `count` words: independent and uniform in [0, 2^63)."""
-        import numpy as np  # not above: who needs some fresh bytes alone, such as a client, has no use for it
+        import numpy as np  # not above: a client, which only needs some fresh bytes, has no use for it
 
         words = np.empty(count + _SPARE, dtype=np.uint64)
         octets = words.data.cast("B")

@@ -1,4 +1,4 @@
-"""The machine: the cores and memory there are, and which part of them is this process's."""
+"""The machine's cores and memory, and this process's share of them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Share:
 def take_share(threads: int, memory: int) -> None:
     """Give sessions of this process no more than this from now on, unless one asks for more; for servers.
 
-    Where several processes answer questions at a time, each must have its own part of the machine, for otherwise how
-    long one takes depends on what others ask.
+    Where several processes answer questions at the same time, each needs its own part of the machine, or else the time
+    that one takes depends on what others ask.
 
     Args:
         threads: of each session.

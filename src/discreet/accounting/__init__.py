@@ -147,7 +147,7 @@ _TEXTBOOK = {
     "renyi_curve": ["RenyiCurve", "renyi_curve_of"],
     "renyi_dp": ["bounded_range_to_renyi", "pure_to_renyi", "renyi_to_delta", "renyi_to_epsilon"],
 }
-"""Where each name is made that no question uses; loaded when it is first asked for, so no question loads it."""
+"""The module of each name that no question uses. It is loaded when first asked for, so no question loads it."""
 
 
 def __getattr__(name: str) -> object:

@@ -130,10 +130,10 @@ def charge_of(event: Event) -> Charge:
 
 
 def first_charge_of(event: Event) -> Charge:
-    """The charge by which the first ledgers counted an event, if it was more: by bounds that hold for any pure release.
+    """The charge that the first ledgers counted for an event, if it was more: by bounds that hold for any pure release.
 
-    Digests under which answers are stored have it in them. So a charge that became tighter makes no other question, and
-    what was paid for is found again.
+    The digests under which answers are stored contain it. So a tighter charge doesn't make another question of it, and
+    a paid answer is found again.
 
     Raises:
         LossNotAccepted: as for `charge_of`.

@@ -83,7 +83,7 @@ class Remaining:
     delta: Fraction
 
     def to_dict(self) -> dict[str, float]:
-        """The amounts as JSON-ready numbers, rounded down so that what they say is admitted."""
+        """The amounts as JSON-ready numbers, rounded down, so that a question at these amounts is admitted."""
         return {name: _readable(getattr(self, name)) for name in ("epsilon", "rho", "delta")}
 
     def __repr__(self) -> str:
@@ -121,7 +121,7 @@ class Filter:
     def times(self, spent: Charge, cost: Charge) -> int | None:
         """How many questions of one cost, one after the other, may be answered after `spent`; None if they're free.
 
-        Of amounts so long that sums of them are rounded up, it may be one more than are admitted in the end.
+        For amounts so long that their sums are rounded up, it may be one more than will be admitted.
 
         Examples:
             >>> from discreet.privacy import LaplaceEvent

@@ -166,7 +166,7 @@ def gaussian_to_delta(mu: Rationalizable, epsilon: Rationalizable) -> Fraction:
 def gaussian_to_epsilon(mu: Rationalizable, delta: Rationalizable) -> Fraction:
     """The least ε at which every μ-GDP release is (ε, δ)-DP; rounded up, and never 0.
 
-    The equation of `gaussian_to_delta`, solved for ε by bisection; what is returned is proved to be large enough.
+    The equation of `gaussian_to_delta`, solved for ε by bisection; the result is proved to be large enough.
 
     Args:
         mu: above 0, from 2⁻¹⁰⁰ to 2¹⁰⁰.
@@ -261,10 +261,10 @@ def _bits(mu: Fraction) -> int:
 def pure_to_gaussian(epsilon: Rationalizable) -> Fraction:
     """The least μ such that every ε-DP release is μ-GDP: Φ(μ/2) = e^ε/(1 + e^ε); rounded up.
 
-    Proof. Of every ε-DP release the trade-off function is at least that of randomised response with odds e^ε, the
-    lines from (0, 1) to (c, c) to (1, 0) with c = 1/(1 + e^ε). That of μ-GDP, G(a) = Φ(Φ⁻¹(1 − a) − μ), is convex,
-    and 1 at 0 and 0 at 1, so it lies below these lines as soon as G(c) ≤ c, which says 2Φ⁻¹(1 − c) ≤ μ. From ε = 4096
-    on μ = √(8ε) is stated, which is just above: Φ(−μ/2) ≤ e^(−μ²/8)/2 ≤ 1/(1 + e^ε).
+    Proof. The trade-off function of every ε-DP release is at least that of randomised response with odds e^ε, the lines
+    from (0, 1) to (c, c) to (1, 0) with c = 1/(1 + e^ε). That of μ-GDP, G(a) = Φ(Φ⁻¹(1 − a) − μ), is convex, and 1 at 0
+    and 0 at 1, so it lies below these lines as soon as G(c) ≤ c, which says 2Φ⁻¹(1 − c) ≤ μ. From ε = 4096 on μ = √(8ε)
+    is stated, which is just above: Φ(−μ/2) ≤ e^(−μ²/8)/2 ≤ 1/(1 + e^ε).
 
     Args:
         epsilon: above 0, from 2⁻¹⁰⁰ to 2¹⁰⁰.

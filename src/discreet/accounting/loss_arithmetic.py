@@ -1,6 +1,6 @@
 """Arithmetic of losses: arguments in range, searches that can't make a result wrong, and sums that are rounded up.
 
-A conversion often has a free parameter of which every value is sound. Floats then look for a good one, and the value
+A conversion often has a free parameter, every value of which is sound. Floats then look for a good one, and the value
 at it is enclosed by a ball. Where an equation must be solved instead, each candidate is checked in balls before it is
 returned. So a poor search costs utility and never privacy.
 """
@@ -30,7 +30,7 @@ _DOUBLINGS = 400
 
 
 def moderate(value: Rationalizable, name: str) -> Fraction:
-    """Read a positive number that floats can search with; beyond, it protects nothing or reveals nothing."""
+    """Read a positive number that floats can search with; beyond it, nothing is protected or nothing revealed."""
     number = positive(value, name)
     if not _LEAST <= number <= _MOST:
         raise InvalidArgument(f"{name} must lie between 2⁻¹⁰⁰ and 2¹⁰⁰, not {value}")

@@ -59,7 +59,7 @@ class Session:
             )
             self._end = weakref.finalize(self, _end, self._connection, self._spill, os.getpid())
             _ALL.add(self)
-        except BaseException as error:  # Ctrl-C too: nobody else knows of the folder
+        except BaseException as error:  # Ctrl-C too: no one else knows about the folder
             self._spill.remove()
             if isinstance(error, duckdb.Error | OSError):
                 raise EngineUnavailable(
@@ -99,12 +99,12 @@ class Session:
         self._end()
 
     def remove_directory(self) -> None:
-        """Remove what it spilled, though it may be in use: nothing that it says can be relied on any more."""
+        """Remove what it spilled, though it may be in use: none of its answers can be relied on any more."""
         self._spill.remove()
 
     @property
     def is_whole(self) -> bool:
-        """Whether its directory is still there; those that nobody touches for days may be swept away."""
+        """Whether its directory is still there; one that isn't touched for days may be swept away."""
         return self._spill.path.is_dir()
 
     def join_as_written(self) -> None:

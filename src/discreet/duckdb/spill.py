@@ -1,7 +1,7 @@
 """Spill folders, where sessions put what doesn't fit in memory.
 
 A folder goes with its session. A process that is killed removes nothing; so each folder is locked for as long as the
-process that made it lives, and servers sweep away those of this user's that nobody holds.
+process that made it lives, and servers sweep away this user's folders that no process holds.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class SpillFolder:
 
 
 def sweep(gone: int | None = None) -> None:
-    """Remove the spill folders that processes left behind which were killed.
+    """Remove the spill folders that killed processes left behind.
 
-    Only folders of this user's, and no links: others who may write to the folder of temporary files can have nothing
-    removed that isn't ours. A folder whose process lives is locked, also one in another container.
+    Only this user's folders, and no links, so that others who may write to the temporary directory can't have anything
+    else removed. A folder whose process lives is locked, even in another container.
 
     Args:
         gone: the number of a process that has ended, whose folders go at once; others' go after a minute.
@@ -64,7 +64,7 @@ def sweep(gone: int | None = None) -> None:
 
 
 def _is_own(found: os.stat_result) -> bool:
-    """Whether it is a folder of this user's."""
+    """Whether it is one of this user's folders."""
     return stat.S_ISDIR(found.st_mode) and hasattr(os, "geteuid") and found.st_uid == os.geteuid()
 
 

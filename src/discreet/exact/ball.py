@@ -1,6 +1,6 @@
 """Ball arithmetic: numbers that carry a proved bound on their own error.
 
-Thin words around Arb (by way of python-flint). A ball is a midpoint and a radius, and every operation returns a ball
+Thin wrappers around Arb (by way of python-flint). A ball is a midpoint and a radius, and every operation returns a ball
 that contains all the results its operands allow. A ball is right at any working precision; precision decides only how
 small it is. Importing this file imports flint, which takes about a tenth of a second, so the samplers import it when a
 draw first needs it.

@@ -1,4 +1,4 @@
-"""Directed rounding, on a side that is named.
+"""Directed rounding, towards a named side.
 
 Accounts are kept in rationals; exp, log and √ leave them. A bound on the safe side stays exact to add and compare, and
 says in the code which way its error goes.

@@ -1,4 +1,4 @@
-"""Mechanisms: what makes exact answers private, by noise or by a drawn choice; how much of it, and what that costs.
+"""Mechanisms make exact answers private, by noise or by a random choice, and say how much and at what cost.
 
 Questions use `Laplace`, `Gaussian`, `Threshold`, `Quantile`, `QuantileInterval` and `Mode`, and the last three use
 `Exponential`. The functions `laplace`, `gaussian` and `exponential` are for exact numbers of your own. Mechanisms that

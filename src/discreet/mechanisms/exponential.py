@@ -148,7 +148,7 @@ class Exponential:
         return [weight / total for weight in weights]
 
     def radius(self, confidence: Rationalizable, options: int) -> Fraction:
-        """How far the chosen score lies below the best, at most, with this confidence and whatever the scores.
+        """The most by which the chosen score lies below the best, with this confidence, whatever the scores.
 
         It is ln((n − 1)·c/(1 − c))/rate for n options and confidence c. The options that are more than r below the best
         have weights that add up to less than q = (n − 1)·exp(−rate·r) times that of the best, so one of them is chosen

@@ -1,6 +1,6 @@
-"""Noise for numbers at hand, and a choice by scores at hand: `dp.laplace`, `dp.gaussian`, `dp.exponential`.
+"""Noise for your own numbers, and a choice by your own scores: `dp.laplace`, `dp.gaussian`, `dp.exponential`.
 
-For those who compute their own exact answers and know their sensitivity. The rest of discreet derives both.
+They are for programs that compute their own exact answers and know the sensitivity. The rest of discreet derives both.
 
 **Grids.** Real numbers become integers, on a power-of-two grid that doesn't depend on them.
 A value x becomes ⌊x/g + 1/2⌋ steps of size g. This commutes with moving x by whole steps, so two values at most Δ apart

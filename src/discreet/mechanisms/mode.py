@@ -19,7 +19,7 @@ from discreet.mechanisms.histogram import Contribution, Occupied, checked_size
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mode(Selects):
-    """Chooses the bins of each group's histogram that hold most, one after another, without putting back.
+    """Chooses the fullest bins of each group's histogram, one after another, without replacement.
 
     Guarantee: what `selection` states, for all choices of all groups together.
 
@@ -117,7 +117,7 @@ class Mode(Selects):
         return tuple(chosen)
 
     def radius(self, confidence: Rationalizable) -> Fraction:
-        """How far the count of each bin chosen lies below the greatest of those left at that point, at most.
+        """The most by which each chosen bin's count lies below the greatest of those left at that point.
 
         The confidence is that of all choices from one histogram together: each is given an equal part of the doubt.
 
@@ -132,7 +132,7 @@ class Mode(Selects):
 
 
 def _checked_most(most: int, size: int) -> int:
-    """How many are chosen, if there are enough."""
+    """The number to choose, if there are enough."""
     if type(most) is not int or not 1 <= most <= size:
         raise InvalidArgument(f"most must be from 1 to {size}, the number of values, not {most!r}")
     return most
@@ -145,7 +145,7 @@ def _spreads_of_counts(most: int, contribution: Contribution) -> tuple[Fraction,
 
 
 def _free(taken: NDArray[np.int64], place: int) -> int:
-    """The number at this place among those, from 0 on, that aren't taken.
+    """The number at this place among the numbers from 0 on that aren't taken.
 
     Examples:
         >>> import numpy as np

@@ -40,7 +40,7 @@ class AddsNoise(ABC):
 
 
 class AddsUnboundedNoise(AddsNoise):
-    """A base for those whose noise is symmetric about 0 and has no bound."""
+    """A base for mechanisms whose noise is symmetric about 0 and unbounded."""
 
     __slots__ = ()
 

@@ -109,7 +109,7 @@ def _decimals(radius: Fraction) -> int | None:
 
 
 def _text(number: Fraction, decimals: int | None) -> str:
-    """The number with that many decimals, or in powers of ten."""
+    """The number with this many decimals, or in powers of ten."""
     if decimals is None:
         return f"{to_float(number, round_up=number < 0):.6g}"
     scaled = round(number * 10**decimals)
@@ -142,7 +142,7 @@ class Choice:
         return self.mechanism.loss
 
     def radius(self, confidence: Rationalizable = Fraction(19, 20)) -> float:
-        """How far the option's score lies below the best one, at most, with this confidence; rounded up.
+        """The most by which the option's score lies below the best, with this confidence; rounded up.
 
         Args:
             confidence: in (0, 1); over the draw, whatever the scores.

@@ -29,7 +29,7 @@ _ROW = 1 << 10
 
 _SLACK = 2.0**-40
 _CUT = 256
-_MOST_BITS = 1 << 12  # of a common denominator: floats need 1,074; what needs more is no score anyone computed
+_MOST_BITS = 1 << 12  # of a common denominator: floats need 1,074, and no computed score needs more
 
 
 @overload
@@ -157,7 +157,7 @@ class Categorical:
 
 
 def prepared(scores: NDArray[Any], rate: Fraction, weights: NDArray[np.int64]) -> Categorical:
-    """The sampler for integer scores, an exact rate, and weights of which one is positive at least."""
+    """The sampler for integer scores, an exact rate, and weights of which at least one is positive."""
     kept = np.flatnonzero(weights)
     scores, weights = scores[kept], weights[kept]
     best = scores.max()

@@ -184,7 +184,7 @@ def no_shift() -> arb:
 
 
 def _floors(law: Law, cells: NDArray[np.int64], bits: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The floor of the law in each cell, and where it is in doubt (the floor given there means nothing)."""
+    """The floor of the law in each cell, and the cells where it is in doubt, whose floors mean nothing."""
     with np.errstate(all="ignore"):  # cell 0 gives infinities: it is in doubt, as it should be
         value, margin = law.estimate(cells, bits)
         low = np.floor(value - margin)

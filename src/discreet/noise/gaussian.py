@@ -1,4 +1,4 @@
-"""Discrete Gaussian noise: what makes many counts private under concentrated differential privacy."""
+"""Discrete Gaussian noise, which makes many counts private under concentrated differential privacy."""
 
 from __future__ import annotations
 

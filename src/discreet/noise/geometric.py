@@ -1,4 +1,4 @@
-"""Geometric noise: one-sided, for what may only grow."""
+"""Geometric noise: one-sided, for counts that may only grow."""
 
 from __future__ import annotations
 

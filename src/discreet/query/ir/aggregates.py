@@ -1,4 +1,4 @@
-"""Aggregates: what one is, and one of a question.
+"""Aggregates: functions over rows, and one of a question.
 
 The family of each is in `query.aggregates`, where its estimator is at hand; here is what questions have to know.
 """
@@ -17,7 +17,7 @@ Take: TypeAlias = Callable[[str, Expr], Expr | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateFunction:
-    """One aggregate that is offered, and all there is to say of it: nothing else has to know which there are.
+    """One supported aggregate, and all there is to say about it, so that nothing else needs to know which there are.
 
     Args:
         name: canonical name, as questions' canonical texts have it; two aggregates of one name are the same.

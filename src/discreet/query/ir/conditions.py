@@ -1,4 +1,4 @@
-"""Conditions: whether any row of tables as they are declared can meet them.
+"""Conditions, and whether any row of tables as they are declared can meet them.
 
 "Impossible" means: true of no row, in any tables that keep to their declarations, as questions meet them: values beyond
 bounds were moved to the ends, and what isn't among keys is NULL; `column_type` says so of each column. Where nothing
@@ -41,7 +41,7 @@ _ANY: Outcomes = frozenset({True, False, None})
 
 
 def contradiction(relation: Relation, trial: Trial | None = None) -> tuple[Expr, ...] | None:
-    """Conditions of which no row can meet all, so that the relation has no rows; None if it may have some.
+    """Conditions that no row can meet together, so that the relation is empty; None if it may have rows.
 
     Args:
         relation: of which rows.
@@ -128,7 +128,7 @@ def is_always_zero(expr: Expr, trial: Trial) -> bool:
         case Call(function=Function(name="if"), args=(*pairs, otherwise)):
             taken = [pairs[n + 1] for n in range(0, len(pairs), 2) if impossible([pairs[n]], trial) is None]
             return all(is_always_zero(each, trial) for each in (*taken, otherwise))
-        case _:  # of every other expression, its range says it
+        case _:  # for every other expression, its range says it
             return expr.type.lo == expr.type.hi == 0
 
 
@@ -214,7 +214,7 @@ def _known(conditions: Sequence[Expr]) -> dict[tuple[str, str], Type] | tuple[Ex
     for column in (column for each in conditions for column in columns_in(each)):
         name = (column.table, column.name)
         known[name] = _both(known[name], column.type) if name in known else column.type
-    for _ in range(2):  # what a column learns of another one, that may hand on
+    for _ in range(2):  # a column may hand on what it learns from another
         for condition in conditions:
             for column, change in changes(condition):
                 name = (column.table, column.name)
@@ -257,7 +257,7 @@ def _retyped(expr: Expr, known: Mapping[tuple[str, str], Type]) -> Expr:
     args = tuple(_retyped(arg, known) for arg in expr.args)
     try:
         found = expr.function.infer(args)
-    except QueryError:  # a range rule that doesn't take what is left: then what it said before holds
+    except QueryError:  # a range rule that doesn't take the rest: its earlier result holds
         found = expr.type
     return replace(expr, args=args, type=found)
 

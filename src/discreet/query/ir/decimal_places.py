@@ -1,4 +1,4 @@
-"""Decimal places: how many digits the values of an expression have behind the point, by SQL's rules for decimals.
+"""Decimal places: how many digits an expression's values have after the point, by SQL's rules for decimals.
 
 Values are computed as real numbers all the same: the places decide how an answer is shown.
 """
@@ -40,7 +40,7 @@ from discreet.query.ir.relations import (
 from discreet.tables import Kind
 
 Places: TypeAlias = Mapping[tuple[str, str], int | None]
-"""The digits of columns behind the point, by alias and name; None where nothing tells."""
+"""The digits of columns after the point, by alias and name; None where nothing tells."""
 
 _MOST = 18
 """Of constants."""
@@ -54,7 +54,7 @@ _NOTHING: Mapping[str, int | None] = MappingProxyType({})
 
 
 def places_of(expr: Expr, columns: Places, released: Mapping[str, int | None] = _NOTHING) -> int | None:
-    """How many digits an expression's values have behind the point; None if nothing tells.
+    """How many digits an expression's values have after the point; None if nothing tells.
 
     Args:
         expr: of a row, or of released values.
@@ -88,7 +88,7 @@ def places_of(expr: Expr, columns: Places, released: Mapping[str, int | None] = 
 
 
 def places_in(relation: Relation) -> Places:
-    """The digits of all columns in a relation: of decimals as they are declared, and of what is made of them."""
+    """The digits of all columns in a relation: declared decimals, and columns computed from them."""
     found: dict[tuple[str, str], int | None] = {}
     seen: set[int] = set()
 

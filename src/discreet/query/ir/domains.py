@@ -47,7 +47,7 @@ _MOST_STEPS = 50_000
 """How many function values may be worked out for one list: some 30 ms of planning."""
 
 _LISTED_IN_A_STEP = 8
-"""How many values are listed in the time of one step, about."""
+"""About how many values are listed in the time of one step."""
 
 _EXACT = Fraction(-EXACT), Fraction(EXACT)
 _FLIPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
@@ -132,7 +132,7 @@ def computed(expr: Expr, columns: Sequence[Column], rows: Sequence[Sequence[obje
 
 @dataclass(slots=True)
 class Trial:
-    """Tries conditions on all values of their columns; all of them together take no more steps than are allowed.
+    """Tries conditions on all values of their columns, within one allowance of steps for all of them.
 
     Args:
         steps_left: how many function values may be worked out; as many as for one domain, if it is left out.
@@ -409,7 +409,7 @@ def _of(expr: Expr, name: str, constants: tuple[Literal, ...]) -> Iterator[tuple
         case Column():
             yield expr, _Change(name, constants) if constants else _Change("not_null", ())
         case Call(function=Function(name="real"), args=(Column() as column,)):
-            # Of whole numbers that large, several are one real number.
+            # At that size, several whole numbers are one real number.
             known = tuple(each for each in constants if within((each.type.lo, each.type.hi), _EXACT))
             known = known if len(known) == len(constants) else ()
             yield column, _Change(name, known) if known else _Change("not_null", ())

@@ -1,4 +1,4 @@
-"""The exact part of a plan: which integers the engine is to count and add up, within which limits."""
+"""The exact part of a plan: the integers that the engine counts and adds up, and the limits it keeps."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class DistinctValues:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histogram:
-    """How many rows of the group have each value of a public list: what quantiles and modes are chosen from.
+    """How many rows of the group have each value of a public list: the basis on which quantiles and modes are chosen.
 
     The engine returns, per group, the counts that aren't 0 by the value's number, in steps of 2^grid: a row within the
     limits counts 2^-grid. Rows with other values are left out before limits apply, for this measure only.

@@ -1,4 +1,4 @@
-"""Joins: the columns in which rows that meet are equal, and the most rows that can meet. All of it is public."""
+"""Joins: the columns in which joined rows are equal, and the most rows that can be joined. All of it is public."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def visible(relation: Relation) -> frozenset[str]:
 
 
 def joined_on(join: Join) -> Names:
-    """The columns of either side that rows which meet have equal to one of the other side.
+    """The columns of either side in which joined rows equal one of the other side.
 
     Columns of one side that are equal to each other say nothing of how many rows meet, though one of them be unique.
     """

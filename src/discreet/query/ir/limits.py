@@ -1,4 +1,4 @@
-"""Declared limits: how much of one unit counts where a question says nothing of it."""
+"""Declared limits: how much of one unit counts if a question doesn't say."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def declared_limits(source: Relation, undeclared: Limits | None = None) -> Limit
 
 
 def _limits_of(relation: Relation, known: dict[int, Limits], undeclared: Limits | None) -> Limits:
-    """How many rows a unit has in a private relation, by what its tables declare; each relation is looked at once."""
+    """How many rows a unit may have in a private relation, as its tables declare; each relation is looked at once."""
     if id(relation) not in known:
         match relation:
             case Scan(table=table):
@@ -65,7 +65,7 @@ def _limits_of(relation: Relation, known: dict[int, Limits], undeclared: Limits 
 
 
 def _missing_limits(table: Table) -> Never:
-    """Refuse rows of which one unit may have any number.
+    """Refuse a relation in which one unit may have any number of rows.
 
     Raises:
         LimitsRequired: always.

@@ -18,7 +18,7 @@ Value: TypeAlias = bool | int | float | str | date | None
 """A value that `evaluate` takes or gives: a real is a float here, and a datetime is a date."""
 
 _MOST_DIGITS = 400
-"""No number that a float64 can tell from another needs more characters, and longer ones take time to read."""
+"""A float64 never needs more characters to be told from others, and longer numbers take time to read."""
 
 _KINDS = {
     bool: Kind.BOOLEAN,

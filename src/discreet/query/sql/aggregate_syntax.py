@@ -28,7 +28,7 @@ MOST_LISTED = 1_000
 """How many of the most frequent values may be asked for at once."""
 
 _FRACTION = re.compile(r"\d*\.?\d{0,9}", re.ASCII)
-"""How fractions may be written: nine digits tell apart more ranks than tables have rows."""
+"""The form of fractions: nine digits tell apart more ranks than tables have rows."""
 
 MARGINS = {str(side): side for side in ir.Side}
 """DP_INTERVAL_LOW, DP_INTERVAL_HIGH and DP_STDDEV, by name in small letters."""
@@ -73,7 +73,7 @@ def is_aggregate(node: exp.Expression) -> bool:
 
 
 def is_aggregate_call(node: Node) -> bool:
-    """Whether a node is an aggregate that is offered in some form."""
+    """Whether a node is an aggregate that is supported in some form."""
     name = type(node).__name__
     if name == "Anonymous":
         return node.name.casefold() in SPELLINGS
@@ -220,7 +220,7 @@ def _one_of_quantiles(node: Node) -> AggregateCall:
 
 
 def _quantiles(_node: Node) -> AggregateCall:
-    """APPROX_QUANTILES without an index: a list, of which every item would cost its share."""
+    """APPROX_QUANTILES without an index: a list, each item of which would cost its share."""
     raise Unsupported(
         "APPROX_QUANTILES gives a list, and each of its items has a cost",
         hint="ask for one: APPROX_QUANTILES(x, 4)[OFFSET(1)]",
@@ -261,7 +261,7 @@ def _anonymous(node: Node) -> AggregateCall:
 
 
 def _switches(node: Node, *names: str) -> list[str]:
-    """Those of some parts that the dialect sets, rather than the question: else they are arguments too many."""
+    """Those of the named parts that the dialect has set; set by the question, they are arguments too many."""
     return [name for name in names if isinstance(node.args.get(name), bool)]
 
 

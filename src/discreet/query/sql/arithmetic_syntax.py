@@ -26,7 +26,7 @@ MOST_POWER = 16
 
 
 def divided(node: Node, bind: Bind) -> ir.Expr:
-    """A real quotient; where the dialect says so, a whole one of whole numbers."""
+    """A real quotient; where the dialect says so, the whole quotient of whole numbers."""
     left, right = bind(node.this), bind(node.expression)
     whole = left.type.kind is Kind.INTEGER is right.type.kind
     typed = node.args.get("typed") and whole and not any(_is_real(part, bind) for part in (node.this, node.expression))
@@ -34,7 +34,7 @@ def divided(node: Node, bind: Bind) -> ir.Expr:
 
 
 def _is_real(node: Node, bind: Bind) -> bool:
-    """Whether a whole number is, to a dialect that divides by kinds, a real one: what FLOOR gives of a real.
+    """Whether a whole number is real to a dialect that divides by kinds, as FLOOR of a real is.
 
     Raises:
         Unsupported: it can't be known here.
@@ -86,7 +86,7 @@ def rounded(node: Node, bind: Bind) -> ir.Expr:
 
 
 def truncated(node: Node, bind: Bind) -> ir.Expr:
-    """TRUNC towards zero; in some dialects, of a timestamp to its day."""
+    """TRUNC towards zero; in some dialects it cuts a timestamp to its day."""
     value, decimals = bind(node.this), node.args.get("decimals")
     if decimals is not None and bind(decimals) != literal(0):
         raise unknown_part(node, "decimals", decimals)

@@ -1,4 +1,4 @@
-"""Binding, as it is handed to what reads the parts of a syntax node."""
+"""Binding, as it is handed to readers of a syntax node's parts."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def check_total(exprs: Iterable[ir.Expr | None]) -> None:
 
 
 def holds_aggregate(node: exp.Expression) -> bool:
-    """Whether there is an aggregate in the node, outside of windows and subqueries."""
+    """Whether there is an aggregate in the node, outside windows and subqueries."""
     from sqlglot import exp
 
     stack = [node]

@@ -42,7 +42,7 @@ _LONGEST_DATE = 60
 
 
 def _extract(node: Node, semantics: DialectSemantics) -> Node:
-    """EXTRACT, whose names of parts differ, and the numbers of weekdays with them."""
+    """EXTRACT, whose names of parts differ, as do the numbers of weekdays."""
     from sqlglot import exp
 
     field, of = node.this, node.expression
@@ -72,7 +72,7 @@ def _extract(node: Node, semantics: DialectSemantics) -> Node:
 
 
 def _field(name: str, of: Node) -> Node:
-    """EXTRACT of the part of this name."""
+    """EXTRACT of this part."""
     from sqlglot import exp
 
     return exp.Extract(this=exp.Var(this=name), expression=of)
@@ -207,7 +207,7 @@ def _lasting(node: Node, _semantics: DialectSemantics) -> Node:
 
 
 def _read(node: Node, semantics: DialectSemantics) -> Node:
-    """TO_DATE, STR_TO_DATE, TO_TIMESTAMP and their like: a text that is written out, in a form that is."""
+    """TO_DATE, STR_TO_DATE, TO_TIMESTAMP and their like: a text and its format, both written out."""
     from sqlglot import exp
 
     text, form = node.this, node.args.get("format")
@@ -262,7 +262,7 @@ def _less_days(node: Node, _semantics: DialectSemantics) -> Node:
 
 
 def _moment(text: str, pattern: str) -> datetime | None:
-    """The time that a text says in this form."""
+    """The time that a text in this format says."""
     if max(len(text), len(pattern)) > _LONGEST_DATE:
         return None
     try:
@@ -272,7 +272,7 @@ def _moment(text: str, pattern: str) -> datetime | None:
 
 
 def _from_day_zero(node: Node, _semantics: DialectSemantics) -> Node:
-    """DATEADD(month, DATEDIFF(month, 0, x), 0), which is how old T-SQL says the first day of the month."""
+    """DATEADD(month, DATEDIFF(month, 0, x), 0), which is how older T-SQL writes the first day of the month."""
     from sqlglot import exp
 
     start, count, unit = node.this, node.expression, node.args.get("unit")

@@ -1,6 +1,6 @@
 """CAST: values of one kind as another, rounded and cut off as a question's dialect does.
 
-On the way from real numbers to whole ones, dialects round in different ways.
+Dialects differ in how they round real numbers to whole ones.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KINDS = {
 
 
 def casted(node: exp.Expression, bind: Bind) -> ir.Expr:
-    """CAST and TRY_CAST, which are the same here; a constant that says no date is a slip, so it is an error."""
+    """CAST and TRY_CAST, which are the same here. A constant that isn't a date is a slip, so it is an error."""
     target = node.args["to"]
     name = target.this.name if hasattr(target.this, "name") else str(target.this)
     if name == "DECIMAL" and "digits" in node.args:
@@ -65,7 +65,7 @@ def casted(node: exp.Expression, bind: Bind) -> ir.Expr:
 
 
 def _dated(value: ir.Expr, kind: Kind, meaning: DialectSemantics) -> ir.Expr:
-    """A value on its way to a date or timestamp; a text that is written out is read."""
+    """A value about to become a date or timestamp; a text that is written out is read."""
     if kind is Kind.DATE and value.type.kind is Kind.TIMESTAMP and meaning.timed_dates:
         raise Unsupported("DATE has a time of day in this dialect", hint="TRUNC(x) is the day alone")
     if not isinstance(value, ir.Literal) or not isinstance(value.value, str):
@@ -80,7 +80,7 @@ def _written(value: ir.Expr, node: Node) -> ir.Expr:
     """A value as a text, as the dialect writes it.
 
     Raises:
-        Unsupported: how it does isn't known, or can't be followed: decimals, which are reals here, keep zeros.
+        Unsupported: its way isn't known, or can't be followed: decimals, which are reals here, keep zeros.
     """
     meaning, kind = meaning_of(node), value.type.kind
     if kind is Kind.BOOLEAN and meaning.numeric_truths:
@@ -96,7 +96,7 @@ def _written(value: ir.Expr, node: Node) -> ir.Expr:
 
 
 def _readable(value: ir.Expr, meaning: DialectSemantics) -> ir.Expr:
-    """A value on its way to a number, if the dialect reads texts to their end; STRFTIME's have nothing else in them.
+    """A value about to become a number, if the dialect reads texts to their end; STRFTIME's hold nothing else.
 
     Raises:
         Unsupported: it takes a text for the number that it begins with.
@@ -176,10 +176,10 @@ def _longest(of: ir.Type) -> float:
 
 
 def _whole(value: ir.Expr, rounding: Rounding | str | None) -> ir.Expr:
-    """A real number on its way to a whole one, rounded as the dialect does.
+    """A real number about to become a whole one, rounded as the dialect does.
 
     Raises:
-        Unsupported: how it does isn't known.
+        Unsupported: it isn't known how.
     """
     if isinstance(value, ir.Call) and value.function.name in {"floor_real", "ceil_real", "round_real"}:
         return value

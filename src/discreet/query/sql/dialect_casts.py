@@ -14,7 +14,7 @@ _ISO_STYLES = {"20", "21", "23", "120", "121", "126"}
 _ZONED = {"TIMESTAMPTZ", "TIMESTAMPLTZ"}
 
 _SECONDS = {"TIMESTAMP", "TIMESTAMPNTZ", "DATETIME", "DATETIME2"}
-"""Types that may say how many digits the seconds have behind the point."""
+"""Types that may say how many digits the seconds have after the point."""
 
 
 def _cast(node: Node, semantics: DialectSemantics) -> Node:
@@ -46,7 +46,7 @@ def _cast(node: Node, semantics: DialectSemantics) -> Node:
 
 
 def _retype(node: Node, name: str) -> None:
-    """Make another type of a cast's, which the question goes on to call what it does."""
+    """Change the type of a cast; messages go on calling it what the question does."""
     from sqlglot import exp
 
     to = exp.DataType.build(name)
@@ -98,7 +98,7 @@ _ORACLE_FORMS = {"YYYY": "%Y", "MM": "%m", "DD": "%d"}
 
 
 def _written(node: Node, _semantics: DialectSemantics) -> Node:
-    """TO_CHAR as Oracle and Snowflake have it: a text of any value, or of a date in a form."""
+    """TO_CHAR as Oracle and Snowflake have it: any value as a text, or a date in a format."""
     from sqlglot import exp
 
     form = node.args.get("format")

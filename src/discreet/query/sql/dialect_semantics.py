@@ -246,11 +246,11 @@ SEMANTICS: Mapping[str, DialectSemantics] = {
 _UNKNOWN = DialectSemantics(escapes=True)
 
 MEANING = "meaning"
-"""Where a node of the parser's keeps the name of its dialect: what it means can depend on the kinds of values too."""
+"""Where a node keeps the name of its dialect, because its meaning can depend on the kinds of values too."""
 
 
 Node: TypeAlias = Any
-"""A node of the parser's; which parts it has follows from its class, which rules are chosen by."""
+"""A node of the parser's. Its class decides which parts it has, and which rule applies."""
 
 Rule: TypeAlias = Callable[[Node, DialectSemantics], Node]
 """From a node to the one that takes its place; None leaves it as it is, or as the rule has marked it."""
@@ -267,7 +267,7 @@ def meaning_of(node: exp.Expression) -> DialectSemantics:
 
 
 def undivided(node: exp.Expression) -> Iterator[exp.Expr]:
-    """The parts of a number that decide, as far as its syntax tells, whether it is divided as a whole one."""
+    """The parts of a number that decide, as far as syntax tells, whether it is divided as a whole number."""
     settled = {"Cast", "TryCast", "Div", "IntDiv", "Count", "CountIf", "Extract", "Length"}
     return node.walk(prune=lambda part: type(part).__name__ in settled)
 
@@ -302,7 +302,7 @@ def check_meaning(question: ir.Question) -> None:
 
 
 def _check(args: Sequence[ir.Expr], *, ordered: bool) -> None:
-    """Refuse texts that meet and may be one to the dialect.
+    """Refuse comparisons of texts that the dialect may take for equal.
 
     Args:
         args: what is compared with each other.

@@ -37,7 +37,7 @@ def _escaped(node: Node, _semantics: DialectSemantics) -> Node:
 
 
 def _beginning(node: Node, _semantics: DialectSemantics) -> Node:
-    """STARTS_WITH, ENDS_WITH and CONTAINS of a text that is written out: a pattern."""
+    """STARTS_WITH, ENDS_WITH and CONTAINS of a text that is written out, as a pattern."""
     from sqlglot import exp
 
     part = node.expression
@@ -70,7 +70,7 @@ def _national(node: Node, _semantics: DialectSemantics) -> Node:
 
 
 def _constant(node: Node, semantics: DialectSemantics) -> Node:
-    """A text that is NULL, in dialects where one without characters is."""
+    """A text that is NULL in dialects where the empty text is NULL."""
     if semantics.empty_is_null and node.args.get("is_string") and not node.name:
         raise Unsupported("'' is NULL in this dialect", hint="x IS NULL, or COALESCE(x, 'none')")
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 _NAMES = {"Var", "Literal", "Column", "Identifier", "WeekStart", "IntervalSpan", "Star"}
-"""Classes of what names a unit, a part of a date, a size or a form."""
+"""Classes of nodes that name a unit, a part of a date, a size or a format."""
 
 _NAMED = ("unit", "mode", "style", "truncate", "format")
-"""Parts of nodes of which rules read the name alone."""
+"""Parts of nodes whose names alone are read by rules."""
 
 MEANINGLESS: Mapping[str, str] = {
     "allow_overflow": "a date made of parts is written out, and one that is none is refused",
@@ -116,7 +116,7 @@ def _check_flags(node: Node) -> None:
 
 
 def _check_read(node: Node) -> None:
-    """Refuse parts that the rule of a node has passed over."""
+    """Refuse parts that a node's rule hasn't read."""
     for part, value in node.args.items():
         if value and part not in READ[type(node).__name__]:
             raise unknown_part(node, part, value)

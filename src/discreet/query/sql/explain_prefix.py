@@ -1,4 +1,4 @@
-"""EXPLAIN before a question: it is taken off, and says what is to be done with what follows."""
+"""EXPLAIN before a question: it is taken off, and decides what becomes of the rest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ANALYSE = re.compile(rf"{_BLANK}*+\(?\s*ANALY[ZS]E", re.IGNORECASE)
 
 
 def explained(text: str) -> str | None:
-    """The question that an EXPLAIN is about, with blanks in its place, so that all places stay right; None without one.
+    """The question after an EXPLAIN, with blanks in its place so that places stay right; None without an EXPLAIN.
 
     Raises:
         Unsupported: EXPLAIN ANALYZE, or another kind of it.

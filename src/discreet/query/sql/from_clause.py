@@ -28,7 +28,7 @@ def source_of(context: SelectContext, select: exp.Select, common: Common, outer:
     """The rows after FROM, JOIN and WHERE.
 
     Raises:
-        QueryError: with its reason, and mostly its place.
+        QueryError: with the reason, and in most cases the place.
     """
     return _From(context, select, common, outer).source()
 
@@ -191,7 +191,7 @@ class _From:
             self._conditions += conditions
 
     def _sided(self, group: Sequence[Rows], right: Rows, side: str, kind: str, conditions: Sequence[ir.Expr]) -> Rows:
-        """A join that isn't the same from both sides: what stands before it is joined first."""
+        """A join whose sides differ: the tables before it are joined first."""
         own = [each for each in self._conditions if self._is_own(each)]
         left, unused = gathered(group, own, self._context.facts)
         used = [each for each in own if each not in unused]

@@ -1,4 +1,4 @@
-"""Keys: what groups are made of, and which expressions make none."""
+"""Keys: the expressions that groups are made of, and those that make none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def checked_key(node: exp.Expression, bound: ir.Expr) -> ir.Expr:
-    """A grouping expression as groups are made of it.
+    """A grouping expression in the form that groups are made of.
 
     Args:
         node: of the key.
@@ -104,12 +104,12 @@ def _stepped(key: ir.Expr) -> ir.Expr:
 
 
 def _number(constant: ir.Literal) -> Fraction:
-    """How large a constant is; nothing, if it is no number."""
+    """The size of a constant; 0 if it isn't a number."""
     return abs(constant.value) if isinstance(constant.value, Fraction) else Fraction(0)
 
 
 _FINE = {Kind.REAL, Kind.TIMESTAMP}
-"""Kinds of which each value may be one row's own."""
+"""Kinds whose every value may be a single row's."""
 
 _STEPS = {"real", "negate", "add", "subtract", "multiply", "divide"}
 

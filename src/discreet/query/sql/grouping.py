@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 MOST_KEYS = 20
-"""More keys than this make groups of single people, and each may take a list of values to work out."""
+"""With more keys, groups would be single people; and each key may take a list of values to work out."""
 
 _Set: TypeAlias = tuple[ir.Expr, ...]
 

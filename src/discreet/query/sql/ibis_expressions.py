@@ -1,4 +1,4 @@
-"""Ibis expressions become SQL, so they mean what the same question in SQL means; what it doesn't offer, they don't.
+"""Ibis expressions become SQL, so they mean what the same question in SQL means, and can do no more than it.
 
 Ibis writes nested SELECTs in DuckDB's dialect. No backend is connected to and no data is touched: the tables are names
 and types.
@@ -14,7 +14,7 @@ from discreet.query.sql.parser_faults import FAULTS
 from discreet.tables import Kind, Table
 
 DIALECT = "duckdb"
-"""In which expressions are written."""
+"""The dialect that expressions are written in."""
 
 _TYPES = {
     Kind.INTEGER: "int64",

@@ -25,7 +25,7 @@ UNITS: Mapping[str, tuple[str, int]] = {
     "minute": ("seconds", 60),
     "second": ("seconds", 1),
 }
-"""Each unit in months, days or seconds, and how many of them it has."""
+"""Each unit as a number of months, days or seconds."""
 
 _LONG = {name + plural: name for name in UNITS for plural in ("", "s")}
 
@@ -70,7 +70,7 @@ FORMS: Mapping[str, IntervalForm] = {
     "postgres": IntervalForm(_POSTGRES, clock=True, ago=True, signed=True),
     "redshift": IntervalForm(_LONG | _SHORT),
 }
-"""Of other dialects no more is known than `PLAIN`."""
+"""Other dialects are known to have only `PLAIN`."""
 
 
 def amounts_of(text: str, form: IntervalForm) -> dict[str, int]:

@@ -112,7 +112,7 @@ def one_sided(  # noqa: PLR0913 — a join has this many parts
 
 
 class Equalities:
-    """Which columns the conditions say are equal, also by way of others."""
+    """The columns that conditions make equal, directly or by way of others."""
 
     def __init__(self, conditions: Iterable[ir.Expr]) -> None:
         self._classes: list[set[ir.Column]] = []
@@ -209,7 +209,7 @@ def _has_one_partner(one: Rows, other: Rows, conditions: Iterable[ir.Expr], fact
 
 
 def _optional(item: Item, facts: Facts) -> Item:
-    """The columns of a right side, NULL where there is no partner, and so no word on whose a row is."""
+    """The columns of a right side: NULL where there is no partner, so they can't say whose a row is."""
     for column in item.columns.values():
         facts.entities.pop((column.table, column.name), None)
     optional = {

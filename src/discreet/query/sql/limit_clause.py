@@ -1,4 +1,4 @@
-"""LIMIT and OFFSET: how many groups are shown, and how many before them are not."""
+"""LIMIT and OFFSET: how many groups are shown, and how many are skipped before them."""
 
 from __future__ import annotations
 

@@ -24,7 +24,8 @@ _CONFIDENCE = Fraction(95, 100)
 _LEVEL = re.compile(r"0?\.\d{1,9}", re.ASCII)
 
 _RANGES = {Kind.INTEGER: Fraction(2**52), Kind.REAL: Fraction(2**200)}
-"""Noise has no bounds, so these are what arithmetic needs, not what is likely; as of the aggregates themselves."""
+"""Noise has no bounds, so these are the ranges that arithmetic needs, not the likely ones; so are those of
+aggregates."""
 
 
 def margin(node: exp.Expression, bind: Bind) -> ir.Margin:

@@ -60,7 +60,7 @@ def with_named_arguments(tokens: Sequence[Token]) -> list[Token]:
 
 
 class _Call:
-    """A list of arguments: where the first begins, and the comma behind it, among the tokens that are done."""
+    """A list of arguments: where the first begins, and the comma after it, among the tokens that are done."""
 
     def __init__(self, first: int) -> None:
         self.first = first
@@ -69,7 +69,7 @@ class _Call:
 
 
 def _taken(tokens: Sequence[Token], at: int, done: list[Token], calls: list[_Call]) -> int:
-    """Make the named argument that begins here a function; where the tokens go on after it."""
+    """Make a function of the named argument that begins here; returns where the tokens go on after it."""
     token = tokens[at]
     name = token.text.casefold()
     if name not in PRIVATE.values() or token.token_type.name in {"STRING", "IDENTIFIER"}:

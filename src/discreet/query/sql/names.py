@@ -65,7 +65,7 @@ class Names:
         self._numbers: dict[str, int] = {}
 
     def take(self, wanted: str) -> str:
-        """The name wanted, or that with the first free number behind it.
+        """The name wanted, or that name with the first free number after it.
 
         Examples:
             >>> names = Names()

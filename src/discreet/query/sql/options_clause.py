@@ -1,4 +1,4 @@
-"""Options: what a question offers in its own words, in the clause that BigQuery gave SQL for it.
+"""Options: a question's offer in its own text, in the clause that BigQuery added to SQL for it.
 
     SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, max_groups_contributed = 2) …
     SELECT WITH ANONYMIZATION OPTIONS(epsilon = 1, kappa = 2) …
@@ -189,7 +189,7 @@ class _Clause:
             sign = -1
         point, token = None, self._word()
         if token.text == "." and self.end < len(self._tokens) and self._tokens[self.end].start == token.end + 1:
-            point, token = token, self._word()  # .01, which the parser takes for a point and a number
+            point, token = token, self._word()  # .01, which the parser reads as a point and a number
         if token.token_type.name != "NUMBER" or (point is not None and not token.text[:1].isdigit()):
             raise self._wrong(name, expected, token, at)
         written = token.text if point is None else f"0.{token.text}"
@@ -264,7 +264,7 @@ def _is_quoted(token: Token) -> bool:
 
 
 def check_unit_column(options: Options, scope: Scope, unit: Unit) -> None:
-    """Refuse a privacy_unit_column that isn't the unit's id: whose presence is hidden, the custodian declares.
+    """Refuse a privacy_unit_column that isn't the unit's id: the custodian declares whose presence is hidden.
 
     Raises:
         UnknownColumn: there is no such column.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def position_of(node: exp.Expression, clause: str, columns: int) -> int | None:
-    """Which of the answer's columns a number means, counted from 0; None if the node isn't a number.
+    """The place of the column that a number means, from 0; None if the node isn't a number.
 
     Raises:
         UnknownColumn: the answer has fewer columns.

@@ -67,7 +67,7 @@ class Statement:
     select: exp.Select
     options: Options
     unread: QueryError | None
-    """Why it is refused, if it isn't for a reason that says more: a token of it left no trace in the tree."""
+    """Why the question is refused unless there is a more telling reason: a token left no trace in the tree."""
 
 
 def parse(text: str, dialect: str) -> Statement:
@@ -141,18 +141,18 @@ def _metered(grammar_class: type[Dialect]) -> type[Any]:  # noqa: C901 — one c
             return _noted(self._curr, super()._parse_function(*args, **options))
 
         def _parse_function_call(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 — its nodes
-            """Note what the question calls a function: the parser's own names are others."""
+            """Note what the question calls a function, because the parser has names of its own."""
             return _noted(self._curr, super()._parse_function_call(*args, **options))
 
         def validate_expression(self, expression: Any, args: Any = None) -> Any:  # noqa: ANN401 — its nodes
-            """Note arguments that the parser passes over, as it does for some functions of some dialects."""
+            """Note arguments that the parser ignores, as it does for some functions of some dialects."""
             found = super().validate_expression(expression, args)
             if args and _passes_over(found, args):
                 found.meta[DROPPED] = True
             return found
 
         def _parse_interval_span(self, this: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401 — its nodes
-            """Note what the text of an interval says, of which the parser takes what it knows."""
+            """Note the whole text of an interval: the parser takes only what it knows."""
             before = self._index
             found = super()._parse_interval_span(this, *args, **options)
             if this is not None and this.is_string and self._index == before:
@@ -170,7 +170,7 @@ def _metered(grammar_class: type[Dialect]) -> type[Any]:  # noqa: C901 — one c
             return found
 
         def _parse_distinct_arg_function(self, func: Any, distinct_index: int = 0) -> Any:  # noqa: ANN401 — its classes
-            """Refuse arguments too many, which the parser would pass over here and nowhere else."""
+            """Refuse too many arguments, which the parser would ignore here and nowhere else."""
 
             def checked(args: list[Any]) -> Any:  # noqa: ANN401 — its nodes
                 return self.validate_expression(func.from_arg_list(args), args)
@@ -317,7 +317,7 @@ def _parse_error(text: str, errors: list[dict[str, Any]]) -> SqlSyntax:
 
 
 def _slip(before: str, word: str) -> str:
-    """A guess at what was meant: a clause's word that is mistyped, or a name that is a word of SQL; empty if neither.
+    """A guess at what was meant: a mistyped keyword, or a name that is a keyword; empty if neither.
 
     Args:
         before: what stands before the word at which the parser stopped.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 SUMMARIES = {name: each.of_unit for name, each in SPELLINGS.items() if each.of_unit is not None}
-"""By the name of the parser's class."""
+"""Summaries, by the name of the parser's class."""
 
 _REAL_BITS = 32
 """Real numbers are added up on a grid of some 2³² steps up to their greatest size, so that their sum doesn't depend on
@@ -44,7 +44,7 @@ _RANKINGS = {
 }
 
 MOST_OFFSET = 1_000
-"""How far LAG and LEAD go."""
+"""The greatest offset of LAG and LEAD."""
 
 
 class Summaries:

@@ -37,7 +37,7 @@ def _need(needed: _Names, *exprs: ir.Expr | None) -> None:
 
 
 def _collect(relation: ir.Relation, needed: _Names) -> None:
-    """Note what a relation needs of those below it, for what is needed of it."""
+    """Note which columns a relation needs of those below it, for those that are needed of it."""
     _need(needed, *_used(relation, needed))
     match relation:
         case ir.Union(alias=alias, columns=typed, parts=parts):
@@ -55,7 +55,7 @@ def _collect(relation: ir.Relation, needed: _Names) -> None:
 
 
 def _used(relation: ir.Relation, needed: _Names) -> Iterator[ir.Expr | None]:
-    """The expressions over what is below that a relation computes, for what is needed of it."""
+    """The expressions that a relation computes over those below it, for the columns that are needed of it."""
     match relation:
         case ir.Where(predicate=predicate) | ir.Join(predicate=predicate):
             yield predicate

@@ -102,7 +102,7 @@ FLAGS = frozenset(
         *("allow_overflow", "binary", "is_global", "probe_date_format", "return_type", "symmetric"),
     }
 )
-"""Parts that the parser sets for what a dialect means; from the question, they are arguments too many."""
+"""Parts that the parser sets for a dialect's meaning; if the question sets them, they are too many arguments."""
 
 PARTS = {
     "accuracy": "an accuracy",

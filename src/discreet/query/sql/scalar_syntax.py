@@ -106,7 +106,7 @@ def _chain(name: str, class_name: str) -> ScalarSyntax:
 
 
 def concatenated(args: list[ir.Expr]) -> ir.Expr:
-    """Texts one after another where NULL is a text without characters: it adds nothing."""
+    """Texts one after another, where NULL is an empty text and adds nothing."""
     found = call("concat", *(call("coalesce", arg, literal("")) if arg.type.nullable else arg for arg in args))
     if any(isinstance(arg, ir.Literal) and arg.value for arg in args):
         return found
@@ -125,7 +125,7 @@ def _between(node: Node, bind: Bind) -> ir.Expr:
 def _in(node: Node, bind: Bind) -> ir.Expr:
     """A list of constants; anything else in it is compared one by one. Nothing is in an empty one.
 
-    In DuckDB all are brought to one kind; elsewhere, as in PostgreSQL, the constants are, and others are by themselves.
+    In DuckDB all are brought to one kind; elsewhere, as in PostgreSQL, only the constants are.
     """
     value, items = bind(node.this), [bind(item) for item in node.expressions]
     if not items:
@@ -189,7 +189,7 @@ def _is_null_of(condition: ir.Expr, result: ir.Expr) -> bool:
 
 
 def _settled(node: Node, args: list[ir.Expr]) -> ir.Expr:
-    """CASE without the branches that are known never to be reached; WHEN x IS NULL THEN x gives NULL."""
+    """CASE without the branches that can't be reached; WHEN x IS NULL THEN x gives NULL."""
     *args[1:-1:2], args[-1] = beside(node, [*args[1:-1:2], args[-1]])
     found = call("if", *args)
     if not isinstance(found, ir.Call):
@@ -247,7 +247,7 @@ def _trim(node: Node, bind: Bind) -> ir.Expr:
 
 
 def _concat(node: Node, bind: Bind) -> ir.Expr:
-    """CONCAT, which takes NULL for a text without characters in some dialects."""
+    """CONCAT, which takes NULL for an empty text in some dialects."""
     parts = [bind(part) for part in node.expressions]
     meaning = meaning_of(node)
     if meaning.empty_is_null:

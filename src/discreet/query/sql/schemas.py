@@ -25,7 +25,7 @@ def schema_of(node: exp.Expression) -> Schema:
 
 
 def agree(schema: Schema, other: Schema) -> bool:
-    """Whether two ways to name a schema can mean the same: as far as both say it, from the right.
+    """Whether two names of a schema can mean the same: they agree from the right, as far as both go.
 
     Examples:
         >>> agree(("project", "sales"), ("sales",)), agree((), ("sales",)), agree(("hr",), ("sales",))

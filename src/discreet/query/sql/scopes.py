@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _TYPOGRAPHIC = set("‘’“”„«»")
-"""Quotes that word processors put in the place of straight ones."""
+"""Quotes that word processors put in place of straight ones."""
 
 _MOST_SHOWN = 70
 """How much of a text is repeated in a hint."""

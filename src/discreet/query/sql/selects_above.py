@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 MOST_DEPTH = 100
-"""How deep an expression may be after all SELECTs: the numbers released are worked through by recursion."""
+"""How deep an expression may be after all SELECTs: released numbers are computed by recursion."""
 
 _CLAUSES = {"expressions", "from_", "where", "order", "limit", "offset", "with_"}
 

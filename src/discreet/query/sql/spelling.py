@@ -1,4 +1,4 @@
-"""Spelling: how a column of the answer is called that has no alias: as the question writes it."""
+"""Spelling: a column of the answer without an alias is called as the question writes it."""
 
 from __future__ import annotations
 

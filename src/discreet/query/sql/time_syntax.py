@@ -37,13 +37,13 @@ LATER = (
 """The parser's classes for what `later` understands."""
 
 _ADDING_MONTHS = {"ADD_MONTHS", "MONTHS_ADD"}
-"""Functions that some dialects let go from the last day of a month to the last of another."""
+"""Functions that in some dialects move the last day of a month to the last day of another."""
 
 ALONE = "alone"
-"""Where an INTERVAL keeps its whole text, if no unit stands behind it."""
+"""Where an INTERVAL keeps its whole text, if no unit follows it."""
 
 _ORDER = ("months", "days", "seconds")
-"""In which a mixed interval is added."""
+"""The order in which a mixed interval is added."""
 
 _NUMBER = re.compile(r"\s*[+-]?\d{1,12}\s*", re.ASCII)
 
@@ -107,12 +107,12 @@ _PLACES = {"Y": (1, 4), "m": (6, 2), "d": (9, 2)}
 """Where the parts of a date stand in its text, 2024-12-31: the first character, and how many there are."""
 
 _PREFIXES = {"%Y": 4, "%Y-%m": 7, "%Y-%m-%d": 10}
-"""Forms that the text of a date begins with, and their lengths."""
+"""Formats that the text of a date begins with, and their lengths."""
 
 _MOST_PIECES = 12
 
 _FORM = re.compile("%([Ymd])|([-/.:_, 0-9]+)")
-"""A part of a date, or what stands between two. A letter that the parser has left may be one that it doesn't know."""
+"""A part of a date, or what stands between two. A letter that the parser left may be one that it doesn't know."""
 
 
 def formatted(node: Node, bind: Bind) -> ir.Expr:

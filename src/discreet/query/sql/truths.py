@@ -88,7 +88,7 @@ def as_condition(what: str, node: Node, value: ir.Expr) -> ir.Expr:
 
 
 def beside(node: Node, args: list[ir.Expr]) -> list[ir.Expr]:
-    """Values of which one is chosen: truths are numbers where others are, if the dialect has it so."""
+    """Values, one of which is chosen: truths become numbers beside numbers, if the dialect has it so."""
     args = dates_of(node, args)
     mixed = {arg.type.kind is Kind.BOOLEAN for arg in args if not is_null(arg)} == {True, False}
     return numbered(args) if mixed and meaning_of(node).bits else args

@@ -1,7 +1,7 @@
-"""Unread text: what a question says that left no trace in the tree which the parser made of it.
+"""Unread text: parts of a question that left no trace in the parser's tree.
 
-The parser isn't ours, and it is lenient: it passes over arguments, hints and parts of texts that it has no use for.
-So its word isn't taken. Every token of a question is looked for in the tree:
+The parser isn't ours, and it is lenient: it ignores arguments, hints and parts of texts that it has no use for. So it
+isn't trusted. Every token of a question is looked for in the tree:
 
 - names, numbers and texts, by the place where they stand: a node was made of them, or they were put into other words by
   one of the few ways that are known here (the form of a date, the name of a unit);
@@ -43,7 +43,7 @@ _RUNS_COMMENTS = frozenset({"mysql", "singlestore", "doris", "starrocks"})
 """Dialects in which `/*! … */` is run."""
 
 _OF_TYPES = frozenset({"WITH", "WITHOUT", "TIME", "ZONE", "VARYING", "PRECISION", "LARGE", "OBJECT", "LOCAL"})
-"""Words that go on with the name of a type."""
+"""Words that continue the name of a type."""
 
 _EXPLAINED: Sequence[tuple[str, str]] = (
     ("SELECT", "Select"),
@@ -203,7 +203,7 @@ def unread(tokens: Sequence[Token], tree: exp.Expression, grammar: Dialect) -> Q
 
 
 def check_comments(text: str, tokens: Sequence[Token], dialect: str) -> None:
-    """Refuse a comment that isn't one to every reader: what stands in it would be passed over.
+    """Refuse a comment that isn't one to every reader: its contents would be ignored.
 
     Args:
         text: the question.
@@ -276,7 +276,7 @@ class _Traces:
                 self.found[f"{name}.{part}={value}"] += isinstance(value, str)
 
     def _note_made(self, node: exp.Expr) -> None:
-        """A text or number that the parser has made: the form of a date, or how long an interval is."""
+        """A text or number that the parser has made: the format of a date, or the length of an interval."""
         above = node.parent
         if above is None:
             return
@@ -323,7 +323,7 @@ class _Traces:
 
 
 def _forms(text: str, grammar: Dialect) -> Iterator[str]:
-    """The texts that the parser may have made of the form of a date."""
+    """The texts that the parser may have made of a date's format."""
     from sqlglot.dialects.dialect import Dialect
 
     yield text
@@ -339,7 +339,7 @@ def _day(number: str) -> str:
 
 
 def _take(counts: Counter[str], name: str) -> bool:
-    """Whether there is one left of this name; then there is one less."""
+    """Whether one of this name is left; if so, take it."""
     if not counts[name]:
         return False
     counts[name] -= 1

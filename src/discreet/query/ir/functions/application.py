@@ -1,6 +1,6 @@
 """Applying a function: its arguments are brought together, its result gets a type, and constants are folded.
 
-Arguments are brought to the kinds that a function takes, or it is said why they don't fit. Python computes what engines
+Arguments are brought to the kinds that a function takes, or refused with the reason. Python computes what engines
 would: most functions give NULL for NULL, and none ever gives NaN.
 """
 
@@ -100,7 +100,7 @@ def _exactly(name: str, values: Sequence[object], kind: Kind) -> Fraction | None
 
 
 def strict(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """A function on Python numbers that gives NULL for NULL, and for what is no number."""
+    """A function on Python numbers that gives NULL for NULL, and for anything that isn't a number."""
 
     def evaluate(*values: Any) -> Any:  # noqa: ANN401 — values of any kind
         if any(value is None for value in values):

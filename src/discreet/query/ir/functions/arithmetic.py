@@ -87,7 +87,7 @@ def _is_whole(arg: Expr) -> bool:
 
 
 def _prepare_divide(args: Args) -> Args:
-    """Two reals; a row whose divisor is large or infinite is harmless, but one whose dividend is isn't."""
+    """Two reals; a row with a large or infinite divisor is harmless, but not one with such a dividend."""
     checked = reals(numbers("/", args))
     demand_bounds("/", checked)
     return checked

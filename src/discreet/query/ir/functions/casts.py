@@ -114,7 +114,7 @@ def _infer(kind: Kind) -> Any:  # noqa: ANN401 — a range rule
         source = args[0].type
         lo, hi = _span(source, kind)
         if kind is Kind.INTEGER and lo is not None and hi is not None:
-            # What lies outside of 64 bits becomes NULL; nothing is left if the whole range does.
+            # What lies outside 64 bits becomes NULL; nothing is left if the whole range does.
             lo, hi = max(lo, INT64[0] or lo), min(hi, INT64[1] or hi)
             lo = min(lo, hi)
         sure = {
@@ -131,7 +131,7 @@ def _infer(kind: Kind) -> Any:  # noqa: ANN401 — a range rule
 
 
 def in_calendar(value: Any) -> Any:  # noqa: ANN401 — Ibis values
-    """An Ibis date or timestamp; NULL outside of the years 1 to 9999, where engines raise or say infinity."""
+    """An Ibis date or timestamp; NULL outside the years 1 to 9999, where engines raise or say infinity."""
     import ibis
 
     first, last = ibis.literal(_FIRST), ibis.literal(_LAST)
@@ -141,7 +141,7 @@ def in_calendar(value: Any) -> Any:  # noqa: ANN401 — Ibis values
 
 
 def _compile_integer(value: Any) -> Any:  # noqa: ANN401 — Ibis values
-    """Round half to even, NULL outside of 64 bits."""
+    """Round half to even, NULL outside 64 bits."""
     value = typed(value)
     return value.cast("int64") if value.type().is_boolean() else value.try_cast("int64")
 
@@ -158,7 +158,7 @@ def _compile_real(value: Any) -> Any:  # noqa: ANN401 — Ibis values
 
 
 def _compile_text(value: Any) -> Any:  # noqa: ANN401 — Ibis values
-    """As the engine writes it; dates outside of the calendar are NULL."""
+    """As the engine writes it; dates outside the calendar are NULL."""
     value = typed(value)
     return (in_calendar(value) if value.type().is_temporal() else value).try_cast("string")
 
@@ -241,7 +241,7 @@ def _to_timestamp(value: Value) -> Value:
 
 
 def _agrees(kind: Kind) -> Callable[..., bool]:
-    """Of texts, engines read more as numbers, truths and dates than Python's strict forms do."""
+    """Engines read more texts as numbers, truths and dates than Python's strict forms do."""
 
     def agrees(value: Value) -> bool:
         if not isinstance(value, str):

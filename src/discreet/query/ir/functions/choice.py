@@ -34,7 +34,7 @@ def _as_long_as_any(_args: Args, sizes: Sizes) -> int:
 
 
 def _prepare_if(args: Args) -> Args:
-    """Conditions and results by turns, and at the end what else; results become of one kind."""
+    """Conditions and results in turn, then the ELSE; results are brought to one kind."""
     if len(args) % 2 == 0:
         raise TypeMismatch("CASE takes conditions with results, and one result more for ELSE")
     conditions = of_kind("CASE WHEN", args[:-1:2], Kind.BOOLEAN)

@@ -23,7 +23,7 @@ from discreet.tables import Kind
 
 
 def _comparison(name: str, label: str, compare: Callable[[Any, Any], Any]) -> Function:
-    """A comparison of two values of one kind; never with a constant NULL, of which Ibis would make IS NULL."""
+    """A comparison of two values of one kind; never with a constant NULL, which Ibis would turn into IS NULL."""
     return Function(
         name,
         condition,

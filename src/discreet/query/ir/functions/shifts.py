@@ -1,7 +1,7 @@
 """Shifts: dates and timestamps that are moved by days, months or seconds.
 
 A date moved by whole days or months is a date, as in BigQuery, MySQL and Spark; engines that make a timestamp of it
-mean the midnight with which it begins. Outside of the years 1 to 9999 everything here is NULL.
+mean the midnight with which it begins. Outside the years 1 to 9999 everything here is NULL.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 — the same
 
 
 def months_later(moment: date, months: int) -> date | None:
-    """The same day that many months later, or the last of the month if it has no such day.
+    """The same day a number of months later, or the last of the month if it has no such day.
 
     Examples:
         >>> months_later(date(2024, 1, 31), 1), months_later(date(2024, 3, 31), -13)
@@ -50,7 +50,7 @@ def months_later(moment: date, months: int) -> date | None:
 
 
 def _shift(unit: str, evaluate: Callable[[Any, int], date | None]) -> Function:
-    """The moment that many units later; their number is a constant."""
+    """The moment a constant number of units later."""
 
     def number_in(args: Args) -> int:
         return constant(f"the number of {unit}", args[1], -_MOST[unit], _MOST[unit])

@@ -48,7 +48,7 @@ _WORDS = 0.15
 def matches(text: str, pattern: str) -> bool:
     """Whether the text is like the pattern: % stands for any text, _ for any character, and nothing escapes them.
 
-    It takes steps in proportion to the product of both lengths at the worst, whatever the pattern.
+    At worst it takes steps in proportion to the product of both lengths, whatever the pattern.
 
     Examples:
         >>> matches("Bachelors", "B%ors"), matches("Bachelors", "_a%x")
@@ -157,7 +157,7 @@ def _compile_substring(value: Any, start: Any, *length: Any) -> Any:  # noqa: AN
 
 
 def _substring(value: str, start: int, length: int | None = None) -> str:
-    """In Python what `_compile_substring` is to an engine."""
+    """`_compile_substring` in Python."""
     return value[start - 1 :] if length is None else value[start - 1 : start - 1 + length]
 
 

@@ -1,7 +1,7 @@
 """Times: parts of dates and timestamps, the periods they lie in, and the days between them.
 
 Periods of a day or longer begin on a date, so `DATE_TRUNC` to one of them gives a date, whose list of values is public
-if the column has bounds. Outside of the years 1 to 9999 everything here is NULL.
+if the column has bounds. Outside the years 1 to 9999 everything here is NULL.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _DAY = 24 * 60 * 60 * 10**6
 
 
 def _lost(arg: Expr) -> bool:
-    """Whether a value can be outside of the calendar, and so become NULL."""
+    """Whether a value can be outside the calendar, and so become NULL."""
     return not arg.type.is_bounded
 
 
@@ -191,7 +191,7 @@ def _compile_days(start: Any, end: Any) -> Any:  # noqa: ANN401 — Ibis values
 
 
 TIMES = (
-    # Of a date without bounds: a range too wide to be taken for a list of keys, or each year would be answered.
+    # For a date without bounds: a range too wide to be taken for a list of keys, or each year would be answered.
     _part("year", -9999, 9999, lambda moment: moment.year, lambda value: value.year()),
     _part("quarter", 1, 4, _quarter, lambda value: value.quarter()),
     _part("month", 1, 12, lambda moment: moment.month, lambda value: value.month()),
