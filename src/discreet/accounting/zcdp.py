@@ -196,16 +196,15 @@ def laplace_to_zcdp(scale: Rationalizable, shift: int) -> Fraction:
     With λ = 1/scale and ε = shift·λ it is ρ = ε − (1 − e^−ε)·λ/sinh λ: at a shift of 1 that of every ε-DP release,
     ε·tanh(ε/2), and less the more steps the number moves by; ε − 1 + e^−ε in the limit, which at ε = 1 is 20 % less.
 
-    Proof. On neighbours 0 and v, noise that lands on n has the privacy loss L = λ(|n − v| − |n|): ±ε outside of the
-    v − 1 numbers between, and λ(v − 2n) there. Put F(s) = Σ √(P(n)Q(n))·e^(sL), so that
-    (α − 1)·D_α = ln F(α − 1/2) − ln F(1/2), as F(1/2) = F(−1/2) = 1. But for a factor that doesn't depend on s,
-    F(s) = 2A·cosh(εs) + Σ e^(λ(v−2n)s), 0 < n < v, with A = 1/(1 − e^−λ). In z = e^(2λs), e^(εs)·F(s)·(z − 1) is
-    z^v·(Az − B) − (A − Bz) with B = A − 1. As |A − Bz|² − |Az − B|² = (A² − B²)·(1 − |z|²), where that is 0, |z|^v is
-    below 1 if |z| is above, and above 1 if it is below; so |z| = 1, and the zeros ±iy of F are imaginary. F is even and
-    of order 1, so F(s) = F(0)·Π(1 + s²/y²) (Hadamard), and (ln F)′(s)/s = Σ 2/(y² + s²) falls in s > 0. From s = 1/2 on
-    (ln F)′(s) is therefore at most 2s·(ln F)′(1/2) = 2s·ρ, since (ln F)′(1/2) is the limit of D_α as α → 1, the mean of
-    L. Integrated: (α − 1)·D_α ≤ ((α − 1/2)² − 1/4)·ρ = α(α − 1)·ρ. The mean of L is λ(E|n − v| − E|n|), and
-    E|n − v| − E|n| = v − (1 − e^−ε)/sinh λ.
+    Proof. On neighbours 0 and v, noise that lands on n has the privacy loss L = λ(|n − v| − |n|): ±ε outside the v − 1
+    numbers between, and λ(v − 2n) there. Put F(s) = Σ √(P(n)Q(n))·e^(sL), so that (α − 1)·D_α = ln F(α − 1/2) − ln
+    F(1/2), as F(1/2) = F(−1/2) = 1. But for a factor that doesn't depend on s, F(s) = 2A·cosh(εs) + Σ e^(λ(v−2n)s), 0 <
+    n < v, with A = 1/(1 − e^−λ). In z = e^(2λs), e^(εs)·F(s)·(z − 1) is z^v·(Az − B) − (A − Bz) with B = A − 1. As |A −
+    Bz|² − |Az − B|² = (A² − B²)·(1 − |z|²), where that is 0, |z|^v is below 1 if |z| is above, and above 1 if it is
+    below; so |z| = 1, and the zeros ±iy of F are imaginary. F is even and of order 1, so F(s) = F(0)·Π(1 + s²/y²)
+    (Hadamard), and (ln F)′(s)/s = Σ 2/(y² + s²) falls in s > 0. From s = 1/2 on (ln F)′(s) is therefore at most 2s·(ln
+    F)′(1/2) = 2s·ρ, since (ln F)′(1/2) is the limit of D_α as α → 1, the mean of L. Integrated: (α − 1)·D_α ≤ ((α −
+    1/2)² − 1/4)·ρ = α(α − 1)·ρ. The mean of L is λ(E|n − v| − E|n|), and E|n − v| − E|n| = v − (1 − e^−ε)/sinh λ.
 
     ρ is convex in the shift, and 0 at 0; so ρ/shift doesn't fall.
 

@@ -93,7 +93,7 @@ class Records:
         rows: how many rows.
         missing: what a missing value is taken to be.
         units: whose each row is; None if every row is a unit of its own. The columns that say it aren't among
-            `columns`: they name units by themselves, so they are neither known to others nor released.
+            `columns`: they name units on their own, so they are neither known to others nor released.
         unread: what the source has beside them.
 
     Examples:

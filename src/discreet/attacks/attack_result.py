@@ -18,7 +18,7 @@ MOST_GUESSES = 20
 """How many guesses a result shows; all of them count in its figures."""
 
 NOT_TRIED = "not tried"
-"""Stands in the place of a figure, where nothing was tried."""
+"""Stands in place of a figure, where nothing was tried."""
 
 _CONFIDENCE = 0.95
 
@@ -234,7 +234,7 @@ def baseline_shown(result: AttackResult) -> str:
 
 
 def _lacking(result: AttackResult) -> str:
-    """The text in the place of a figure that isn't there."""
+    """The text in place of a figure that isn't there."""
     return "unknown" if result.not_tried is None else NOT_TRIED
 
 

@@ -72,7 +72,7 @@ def aggregation(summary: Summary, value: Any, of: Type, result: Type, grid: int)
 
 
 def _added(summary: Summary, value: Any, of: Type, result: Type, grid: int) -> Aggregation:  # noqa: ANN401 — an Ibis value
-    """A sum or a mean: of integers, which real numbers are put into steps for."""
+    """A sum or a mean of integers; real numbers become integers of steps first."""
     step = real(1.0)
     if of.kind is Kind.REAL:
         value, step = _steps(value, of, grid), real(ldexp(1.0, grid))
@@ -87,12 +87,12 @@ def _added(summary: Summary, value: Any, of: Type, result: Type, grid: int) -> A
 
 
 def within_range(value: Any, of: Type, result: Type) -> Any:  # noqa: ANN401 — Ibis values
-    """A value of one row that becomes the result; within its range, if that is another one than the value's."""
+    """A value of one row that becomes the result; moved within the result's range, if that isn't the value's."""
     return value if (of.lo, of.hi) == (result.lo, result.hi) else _clamped(value, result)
 
 
 def _clamped(value: Any, result: Type) -> Any:  # noqa: ANN401 — Ibis values
-    """A number within the range of its type, so that what a plan concludes from that is true; NULL stays NULL."""
+    """A number within the range of its type, so that a plan's conclusions from it are true; NULL stays NULL."""
     import ibis
 
     cases = []

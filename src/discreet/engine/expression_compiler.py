@@ -1,6 +1,6 @@
 """From a question's expressions to Ibis, and the rows they are about. Pure: it sees no row.
 
-Ibis writes them in the language of each engine. One function an engine has to bring itself: TRY, as DuckDB has it.
+Ibis writes them in the language of each engine. An engine has to bring one function itself: TRY, as DuckDB has it.
 """
 
 from __future__ import annotations

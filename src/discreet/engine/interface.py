@@ -69,7 +69,7 @@ class Engine(Protocol):
         ...
 
     def known(self, table: Table) -> Table:
-        """A public table with what it holds, as questions see it: everybody may know.
+        """A public table with what it holds, as questions see it: everyone may know.
 
         Args:
             table: public.
@@ -197,7 +197,7 @@ def chosen_by(name: str) -> str:
 
 
 def _loaded(name: str) -> Any:  # noqa: ANN401 — a class, or whatever else makes an engine of a snapshot
-    """The class of an engine, or whatever else makes one.
+    """The class of an engine, or another callable that makes one.
 
     Raises:
         EngineUnavailable: nothing of that name is installed, or what is can't be imported.
@@ -220,7 +220,7 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 — a class, or whatever else mak
 
 @lru_cache(maxsize=8)
 def _installed(path: tuple[str, ...]) -> Mapping[str, EntryPoint]:  # noqa: ARG001 — where libraries are looked for
-    """Where engines are found, by name. It is asked once: the metadata of all that is installed are read for it."""
+    """The entry points of engines, by name. Looked up once, because it reads the metadata of everything installed."""
     return {each.name: each for each in entry_points(group=GROUP)}
 
 
@@ -232,7 +232,7 @@ LEAST, GREATEST = -(2**63), 2**63 - 1
 _WHOLE_GRIDS = range(-62, 63)
 _REAL_GRIDS = range(-1022, 1023)
 _FINEST = 62
-"""A step of a histogram is 2^-62 at the finest: what a row counts must fit in 64 bits."""
+"""The finest step of a histogram is 2^-62: what a row counts must fit in 64 bits."""
 
 
 def check_capability(exact: Exact, chooses: str = CHOSEN_BY) -> None:
@@ -243,8 +243,8 @@ def check_capability(exact: Exact, chooses: str = CHOSEN_BY) -> None:
         chooses: the hash by which it chooses.
 
     Raises:
-        InvalidArgument: units that can't be compared, rows that would belong to nobody or to several units, or
-            integers beyond 64 bits; or a plan that names another hash, whose certificate would say what isn't so.
+        InvalidArgument: units that can't be compared, rows that would belong to no unit or to several, or integers
+            beyond 64 bits; or a plan that names another hash, whose certificate would say what isn't so.
         Unsupported: a measure that nobody taught this.
     """
     if exact.chosen_by != chooses:
@@ -281,7 +281,7 @@ def _check_measure(measure: Measure, exact: Exact) -> None:
 
 
 def _check_sum(measure: Sum) -> None:
-    """Refuse a sum of which 64 bits a row can't hold what it adds, or whose step is out of reach."""
+    """Refuse a sum to which a row adds more than 64 bits hold, or whose step is out of reach."""
     grids = _REAL_GRIDS if measure.value.type.kind is Kind.REAL else _WHOLE_GRIDS
     if not -GREATEST <= measure.lo <= measure.hi <= GREATEST or measure.grid not in grids:
         raise InvalidArgument(

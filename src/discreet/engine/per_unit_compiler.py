@@ -66,7 +66,7 @@ def _parts(aggregations: Mapping[str, Aggregation]) -> dict[str, Any]:
 
 
 def _finished(aggregations: Mapping[str, Aggregation], table: Any) -> dict[str, Any]:  # noqa: ANN401 — Ibis tables and values
-    """The results, of the table with the aggregates."""
+    """The results, from the table with the aggregates."""
     return {
         column: each.finish(*(table[f"{column}_{number}"] for number in range(len(each.parts))))
         for column, each in aggregations.items()
@@ -153,5 +153,5 @@ def _order(column: ir.Windowed, rows: _Partition) -> list[Any]:
 
 
 def _type(column: ir.Windowed) -> ir.Type:
-    """The type of what a window looks at; of the result, if that is nothing but rows."""
+    """The type of a window's argument; the result's type, if it has none."""
     return column.type if column.argument is None else column.argument.type

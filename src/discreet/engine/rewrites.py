@@ -1,6 +1,6 @@
-"""Rewrites: the same question, said so that it costs less. Pure.
+"""Rewrites: the same question, put so that it costs less. Pure.
 
-Join elimination: where a question joins along the link that says whose a row is, its owner isn't looked up before.
+Join elimination: where a question joins along the link that says whose a row is, the owner needs no lookup of its own.
 
     items JOIN orders ON items.order_id = orders.id
 
@@ -164,8 +164,8 @@ def _without_lookup(join: Join) -> Relation:
 def _joined_below(side: Relation, scan: Scan, other: Relation, predicate: Expr) -> Relation:
     """A private side joined with the other one where its scan stands, below its joins with public tables.
 
-    There, what is still said of all columns is a filter. A unit's rows may make many pairs with public ones, which can
-    be limited only where rows tell whose they are.
+    There, conditions on all columns are a filter. A unit's rows may make many pairs with public ones, which can be
+    limited only where rows tell whose they are.
     """
     here = about(visible(scan) | visible(other))
     joined = Join(replace(scan, owner=None), other, JoinKind.INNER, part(predicate, here))
@@ -212,7 +212,7 @@ def _instead(relation: Relation, joined: Join) -> Relation:
 
 
 def _goes_along(predicate: Expr, scan: Scan, target: Scan) -> bool:
-    """Whether rows are joined where the first link to their owner leads, and the rest of the way is the same."""
+    """Whether a join follows the first link to the rows' owner, and the rest of the way is the same."""
     if scan.owner is None or not scan.owner.hops:
         return False
     hop, *further = scan.owner.hops

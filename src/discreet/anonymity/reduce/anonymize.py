@@ -120,7 +120,7 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
         table: whatever `read` reads: a path, a `Source`, a frame, lists by name, or `Records`.
         quasi_identifiers: columns that an attacker may know; those that have hierarchies if left out.
         sensitive: columns that others must not learn; they are released as they are. Those that models name are added.
-        identifying: columns that name people by themselves; they are not released.
+        identifying: columns that name people on their own; they are not released.
         insensitive: other columns to release as they are. Nobody must know a person by them.
         unit: the column, or columns, that say whose a row is: a person's or a household's number. Rows of one unit are
             counted as one, and the column isn't released. `()` says that each row is a unit of its own. If it is left
@@ -132,7 +132,7 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
         loss: what is minimised, by name ("ncp", "arx", "arx_geometric", "precision", "entropy",
             "discernibility", "class_size") or as it is.
         algorithm: "auto", "optimal", "mondrian", "relaxed mondrian" or "microaggregation".
-        local_recoding: whether the rows that the optimum leaves out are recoded by themselves, so that fewer are lost.
+        local_recoding: whether the rows that the optimum leaves out are recoded separately, so that fewer are lost.
         population: a table of everyone the rows were drawn from, for models about a population. If it lacks the columns
             of `unit`, each of its rows is a unit.
         most_nodes: how many generalisations the search may evaluate; None for as many as the proof takes.

@@ -281,7 +281,7 @@ class Problem:
     def left_out(self, node: Node) -> Mask:
         """Which classes are left out, so that all others meet all models in a release of these alone.
 
-        Classes that miss a model by themselves go first. A model that compares a class with the whole table compares it
+        Classes that miss a model on their own go first. A model that compares a class with the whole table compares it
         with what is left, as a reader of the release does; so as long as classes miss one, they go, too.
         """
         out = self.unmet(node, [model for model in self.models if not model.relative])

@@ -1,4 +1,4 @@
-"""Local recoding: the rows that one level for all would leave out are recoded by themselves, again and again.
+"""Local recoding: the rows that one level for all would leave out are recoded separately, again and again.
 
 A search finds the best levels for the rows that are left, keeps the classes that meet the models there, and hands the
 rest to the next round. So fewer rows are lost, and each row is at the levels of the first round that could keep it.

@@ -193,7 +193,7 @@ class Identifiers:
         units: how many units there are.
         minimal: every set that identifies while none of its subsets does: the smallest sets first, and among those
             of a size the most selective first.
-        alone: each column by itself, the most selective first.
+        alone: each column alone, the most selective first.
         counted: for how many sets it was counted who is alone; all others follow from these.
     """
 

@@ -51,7 +51,7 @@ class RiskReport(Figures):
         unread: what the source has beside the rows that were read.
         population_unread: the same of the population, if there was one.
         attributes: of each column what it was guessed to be, and why; None if the user said it.
-        identifying: columns that name people by themselves; not looked into, as they must go.
+        identifying: columns that name people on their own; not looked into, as they must go.
         quasi_identifiers: columns that an attacker may know.
         sensitive: columns that others must not learn.
         surely_known: the verdict for those that something shows to be known; None if all are, or nothing was guessed.
@@ -119,7 +119,7 @@ class _Roles:
     """The roles of the columns.
 
     Args:
-        identifying: columns that name people by themselves.
+        identifying: columns that name people on their own.
         quasi_identifiers: columns that an attacker may know; one or more.
         sensitive: columns that others must not learn.
         contents: what the values of each column look like.
@@ -157,7 +157,7 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
         quasi_identifiers: the columns that an attacker may know. If left out, what each column is that isn't named
             here is guessed, cautiously; the report says so.
         sensitive: the columns that others must not learn; none if left out beside quasi-identifiers.
-        identifying: the columns that name people by themselves; they are only named, since they must go.
+        identifying: the columns that name people on their own; they are only named, since they must go.
         unit: the column, or columns, that say whose a row is: a person's or a household's number. Rows of one unit are
             counted as one; `()` says that each row is a unit of its own. If it is left out and a column that identifies
             repeats, the report says so, and gives no verdict.

@@ -28,13 +28,12 @@ where b = (e^ε − 1)/(e^ε + 1) if neighbours are tables in which a person is 
 they are tables one of which has a person more.
 
 *Proof.* Draw a member i and a stranger j as well. The draw in which they have changed places is as likely as the draw
-in which they haven't. So the stranger is called a member as often, on average, as i is where j is in the table in the
-place of i. Let the rule say "member" of i with probability m for the table with i, and s for the one with j instead;
-nothing else that it goes by differs. If these tables are neighbours, m − s ≤ (e^ε − 1)/(e^ε + 1) by the bound above.
-Else both are neighbours of the table with neither of the two; for that let the probability be c. Then
-1 − m ≥ e^(−ε)·(1 − c) and s ≥ e^(−ε)·c, so that m − s ≤ 1 − e^(−ε). This is less than the first bound is for 2ε, which
-is what replacing costs; and it is reached, by discrete Laplace noise of scale 1/ε in a sum to which each person adds 1
-or −1.
+in which they haven't. So the stranger is called a member as often, on average, as i is where j is in the table in place
+of i. Let the rule say "member" of i with probability m for the table with i, and s for the one with j instead; nothing
+else that it goes by differs. If these tables are neighbours, m − s ≤ (e^ε − 1)/(e^ε + 1) by the bound above. Else both
+are neighbours of the table with neither of the two; for that let the probability be c. Then 1 − m ≥ e^(−ε)·(1 − c) and
+s ≥ e^(−ε)·c, so that m − s ≤ 1 − e^(−ε). This is less than the first bound is for 2ε, which is what replacing costs;
+and it is reached, by discrete Laplace noise of scale 1/ε in a sum to which each person adds 1 or −1.
 
 A member has the higher score than a stranger, ties counting half, with probability (1 + b)/2 at most: apply the
 same to whether i scores higher than j. All this holds on average. In a single trial the measured difference strays by

@@ -8,7 +8,7 @@ the ranges end, are taken to be known to everyone.
 
 Anonymised rows are spread over the cells. A row stands for one person, of whom less is known than before. Each person
 of a reference who fits it is as likely to be like that one, so each is counted with an equal part. They say how the
-row's columns hang together, which drawing a value for each column by itself doesn't. Where nobody fits, the columns are
+row's columns hang together, which drawing each column's value separately doesn't. Where nobody fits, the columns are
 taken for independent: each cell of the row is spread over the values that it stands for, as common as they are in the
 reference.
 

@@ -157,7 +157,7 @@ def constant_steps(measure: ir.Sum) -> int | None:
 
 
 def rows_at_most(relation: ir.Relation, counts: Mapping[str, int]) -> int:
-    """The rows of a relation, or more; never more than any table has.
+    """An upper bound on the rows of a relation; never more than any table has.
 
     A join of relations with that many pairs of rows would end long after its sums could overflow.
 
@@ -254,13 +254,13 @@ def _late(shape: Shape, query: str, columns: list[str]) -> str:
 
 
 def by_group(histogram: str, keys: int) -> str:
-    """A histogram as two lists for each group: half the time of a row for each bin, of which there may be many."""
+    """A histogram as two lists for each group: there may be many bins, and a row for each takes twice the time."""
     names = numbered("k", keys)
     return f"SELECT {listed(names, ['list(bin)', 'list(count)'])} FROM ({histogram}) {group_by(names)}"
 
 
 def in_order(keys: int) -> str:
-    """Groups in the order of their keys: in that of their first appearance, they would tell whose row came first."""
+    """Groups in the order of their keys: the order of first appearance would tell whose row came first."""
     return f"ORDER BY {listed(numbered('k', keys))}" if keys else ""
 
 

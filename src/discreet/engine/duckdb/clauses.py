@@ -17,7 +17,7 @@ def salted(salt: str) -> str:
 
 
 def hash_rank(within: Sequence[str], unit: Sequence[str], chosen: Sequence[str], salt: str) -> str:
-    """The rank of what is to be chosen, in an order of the unit's own; the first ones are kept.
+    """The rank of a choice, in an order of the unit's own; the first ones are kept.
 
     The order is by a hash of its own id, what is chosen and the salt, and by what is chosen itself where hashes are
     equal: an analyst who chooses the keys and values may have chosen them to collide. So no other unit has a say in
@@ -34,7 +34,7 @@ def hash_rank(within: Sequence[str], unit: Sequence[str], chosen: Sequence[str],
 
 
 def key_lookup(number: int) -> str:
-    """The join that finds a key in its public list and leaves out what isn't there."""
+    """The join that finds a key in its public list and leaves out keys that aren't there."""
     return f"JOIN keys{number} ON k{number} IS NOT DISTINCT FROM keys{number}.v"
 
 

@@ -60,7 +60,7 @@ def surplus(pairs: str, shape: Shape, limit: int) -> str:
 
 
 def distinct_units(shape: Shape) -> str:
-    """How many units there are: `n`. DuckDB counts groups faster than COUNT(DISTINCT)."""
+    """The number of units, as `n`. DuckDB counts groups faster than COUNT(DISTINCT)."""
     unit = numbered("u", shape.units)
     return f"SELECT count(*) AS n FROM (SELECT {listed(unit)} FROM {shape.contributions} {group_by(unit)})"
 
@@ -144,7 +144,7 @@ def value_tables(shape: Shape, scope: Scope) -> Iterator[str]:
 
 
 def different(shape: Shape) -> Iterator[str]:
-    """For each measure of different values, how many there are, per group; the other measures are 0.
+    """For each measure of distinct values, their number per group; the other measures are 0.
 
     A value is there as long as not all of its rows are lost.
     """
@@ -166,7 +166,7 @@ def different(shape: Shape) -> Iterator[str]:
 
 
 def histograms(shape: Shape, scope: Scope) -> Iterator[str]:
-    """For each histogram, its counts: those without a limit, less what units have too much, less pairs left out."""
+    """For each histogram, its counts: those without a limit, less the units' excess, less the pairs left out."""
     keys = numbered("k", shape.keys)
     for number, adds in _of_values(shape):
         if adds.what == "histogram":
@@ -234,7 +234,7 @@ def _by_rows(shape: Shape, limit: int) -> Statements:
 
 
 def _narrowed(shape: Shape, units: str, statements: Sequence[str]) -> Iterator[str]:
-    """Statements that are carried out while scans show the units of a table alone: of others nothing is computed."""
+    """Statements that are carried out while scans show only the units of a table: nothing is computed about others."""
     if statements:
         yield from (show_units(scan, numbered("u", shape.units), units) for scan in shape.scans)
         yield from statements

@@ -24,13 +24,13 @@ from discreet.tables.admission import Snapshot
 from discreet.tables.schema.dataset import CHOSEN_BY
 
 _MOST_PREPARED = 64
-"""How many questions are remembered from when they are prepared until they are run."""
+"""The number of questions that are remembered between preparing and running them."""
 
 MOST_ROWS = 10_000_000
 """A public table with more rows isn't looked through for values: an analyst is waiting for a plan."""
 
 _MOST_KNOWN = 64
-"""For how many public tables what they hold is remembered."""
+"""The number of public tables whose contents are remembered."""
 
 
 class DuckDB:

@@ -46,7 +46,7 @@ class JoinLimits:
         self._named = {(table.casefold(), column.casefold()) for table, column in (*links, *units)}
 
     def limited(self, join: Join, left: Rows, right: Rows) -> tuple[Rows, Rows]:
-        """Both sides of a join, without what one unit has too many of."""
+        """Both sides of a join, without a unit's surplus rows."""
         if not (left.unit or right.unit) or not makes_pairs(join) or not self._may_exceed(join):
             return left, right
         left, right = self._made(left), self._made(right)
@@ -66,7 +66,7 @@ class JoinLimits:
         return replace(rows, table=self._tables[rows.table])
 
     def _limited(self, private: Rows, others: Rows, on: Sequence[tuple[str, str]]) -> Rows:
-        """The private side of a join, if some unit has too many rows there, without those.
+        """The private side of a join, without the surplus rows of units that have too many there.
 
         Args:
             private: the rows of which some may be left out; made.
@@ -160,7 +160,7 @@ def _counting(  # noqa: PLR0913 — two tables, where they meet, and what to mak
 
 
 def _rows_within(rows: str, private: Rows, same: Sequence[tuple[str, str]], over: str) -> str:
-    """The rows without what units have too many of: each unit's first ones by a hash, which leaves it to chance.
+    """The rows without a unit's surplus: each unit keeps its first ones by a hash, which leaves it to chance.
 
     Equal hashes are told apart by the rows themselves; rows that are equal in all columns are one and the same.
     """

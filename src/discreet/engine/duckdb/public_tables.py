@@ -1,4 +1,4 @@
-"""Public tables: what they hold, and whether what is declared as unique is."""
+"""Public tables: what they hold, and whether columns that are declared as unique are."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def held_in(session: Session, table: Table, raw: RawViews) -> Table:
 
 
 def _most_equal(session: Session, scan: ScanView, place: int) -> int:
-    """How many rows have the value of a column that most have, NULL aside."""
+    """The number of rows that have a column's commonest value, NULL aside."""
     counts = f"SELECT count(*) AS n FROM {scan.name} WHERE c{place} IS NOT NULL GROUP BY c{place}"
     ((most,),) = session.execute(f"SELECT coalesce(max(n), 0) FROM ({counts})")
     return int(most)

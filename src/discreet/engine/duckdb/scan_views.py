@@ -131,7 +131,7 @@ def _add_owners(stages: _Stages, owner: Owner, views: RawViews) -> list[str]:
 
 
 def _find_owners(stages: _Stages, found: str, hop: Hop, owner: Owner, views: RawViews) -> list[str]:
-    """Make a table of what a link leads to: each value in `link`, with each owner once. Returns the owners' columns.
+    """Make a table of a link's ends: each value in `link`, with each owner once. Returns the owners' columns.
 
     Args:
         stages: of the table that is left.

@@ -1,4 +1,4 @@
-"""The sessions of the embedded engine: which of them is kept, which is thrown away, and which is on its way.
+"""The sessions of the embedded engine: which of them is kept, which is thrown away, and which is being started.
 
 Starting DuckDB takes longer than a small question does. So the next question's session is started while the answer to
 this one is being stored, and questions are tried in a session that is kept: there are no rows in it, and what a trial
@@ -42,7 +42,7 @@ class Sessions:
 
     @contextmanager
     def fresh(self, *, in_order: bool = False) -> Iterator[Session]:
-        """A session of one's own, which is thrown away afterwards.
+        """A session for one question, which is thrown away afterwards.
 
         Args:
             in_order: whether joins are made in the order in which they are written.
@@ -138,7 +138,7 @@ _ALL: WeakSet[Sessions] = WeakSet()
 
 
 class _Next:
-    """A session on its way, in a thread of its own.
+    """A session that is being started, in a thread of its own.
 
     Args:
         start: starts it; None if there is to be none.

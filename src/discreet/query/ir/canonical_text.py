@@ -1,7 +1,7 @@
 """Canonical text of a question: the same for questions that differ in spelling only, and different for all others.
 
 Case, white space, comments, aliases of tables, redundant parentheses and the grouping of AND, OR and || don't show;
-names and order of the answer's columns do. Names and texts are quoted, so nothing inside of them can pass for something
+names and order of the answer's columns do. Names and texts are quoted, so nothing inside them can pass for something
 else. Answers are stored under a hash of it, and certificates show it.
 """
 

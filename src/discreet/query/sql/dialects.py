@@ -129,7 +129,7 @@ class _Root:
         self.tree = tree
 
     def replace(self, node: Node, new: Node) -> None:
-        """Put one node in the place of another."""
+        """Put one node in place of another."""
         if node is self.tree:
             self.tree = new
         else:

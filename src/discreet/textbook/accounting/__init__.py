@@ -1,1 +1,1 @@
-"""Accounting of what is fixed in advance, and of conversations outside of a ledger; `discreet.accounting` offers it."""
+"""Accounting of what is fixed in advance, and of conversations outside a ledger; `discreet.accounting` offers it."""

@@ -17,14 +17,14 @@ _FINEST = Fraction(1, 2**10)
 
 
 class Noise(StrEnum):
-    """Which noise; its size is `scale` for Laplace and `sigma` for Gaussian noise."""
+    """The kind of noise; its size is `scale` for Laplace and `sigma` for Gaussian noise."""
 
     LAPLACE = "laplace"
     GAUSSIAN = "gaussian"
 
 
 def radius_of(noise: Noise, scale: Rationalizable, confidence: Rationalizable) -> int:
-    """An r with Pr[|noise| ≤ r] ≥ confidence, for discrete noise on one number.
+    """A radius r with Pr[|noise| ≤ r] ≥ confidence, for discrete noise on one number.
 
     The least one for Laplace noise, from Pr[|noise| ≥ k] = 2p^k/(1 + p), p = e^(−1/scale). For Gaussian noise at most
     one more than it, if the confidence is 90 % or more: from Pr[noise ≥ k] ≤ Φ(−(k − ½)/σ) for k ≥ σ + ½, where the
@@ -83,7 +83,7 @@ def _radius(noise: Noise, scale: Fraction, chance: Fraction) -> int:
 
 
 def _first(passes: Callable[[int], bool], guess: float) -> int:
-    """The least whole number from 1 on that passes; any that is returned has."""
+    """The least whole number from 1 on that passes; the result has passed, at any rate."""
     high = max(int(guess), 1)
     while not passes(high):
         high *= 2

@@ -1,4 +1,4 @@
-"""Advanced composition: a lower ε of many releases fixed in advance, for a δ.
+"""Advanced composition: a lower ε for many releases fixed in advance, at the price of a δ.
 
 It pays with δ for an ε that grows like the root of their number, or like that of Σεᵢ².
 """

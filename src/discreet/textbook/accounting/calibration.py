@@ -60,9 +60,9 @@ def solve(  # noqa: PLR0913 — one keyword for each number
     sensitivity: int = 1,
     accountant: Accountant = best_of,
 ) -> Solution:
-    """Find the one that is left out of: scale or radius, ε, δ, uses.
+    """Find whichever is left out: scale or radius, ε, δ, uses.
 
-    Scales, ε and δ are rounded up, uses and the scale of a given radius down, so what is returned holds.
+    Scales, ε and δ are rounded up, uses and the scale of a given radius down, so the result holds.
 
     Args:
         noise: Laplace or Gaussian.
@@ -177,7 +177,7 @@ def within(guarantee: Guarantee, epsilon: Fraction, delta: Fraction) -> bool:
 
 
 def most(passes: Callable[[int], bool]) -> int:
-    """The greatest number of times that passes, up to a billion; what is returned has passed.
+    """The greatest number of times that passes, up to a billion; the result has passed.
 
     Raises:
         AccuracyUnreachable: not even once does.

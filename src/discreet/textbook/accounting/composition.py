@@ -218,7 +218,7 @@ def _says_nothing(size: int) -> LossNotAccepted:
 def amplify_poisson(loss: PureDP | ApproxDP, rate: Rationalizable) -> PureDP | ApproxDP:
     """The loss if each unit is in the sample independently with probability q: ε′ = ln(1 + q(e^ε − 1)), δ′ = qδ.
 
-    It speaks of neighbours with and without a unit, and of nobody who learns who was in the sample.
+    It speaks of neighbours with and without a unit, and assumes that no one learns who was in the sample.
 
     Args:
         loss: of what was done to the sample, about neighbouring samples.
@@ -236,11 +236,11 @@ def amplify_poisson(loss: PureDP | ApproxDP, rate: Rationalizable) -> PureDP | A
 def amplify_without_replacement(loss: PureDP | ApproxDP, size: int, of: int) -> PureDP | ApproxDP:
     """The loss if the sample has `size` of `of` units, all such samples alike: as for Poisson, with q = size/of.
 
-    It speaks of neighbours with one unit in the place of another, before and after sampling, and of nobody who learns
+    It speaks of neighbours with one unit in place of another, before and after sampling, and assumes that no one learns
     who was in the sample.
 
     Args:
-        loss: of what was done to the sample, about samples with one unit in the place of another.
+        loss: of what was done to the sample, about samples with one unit in place of another.
         size: of the sample; 1 or more, below `of`.
         of: how many units there are; public.
 

@@ -74,7 +74,7 @@ def training(  # noqa: PLR0913 — one keyword for each number
     delta: Rationalizable | None = None,
     accountant: Accountant = renyi_curve_of,
 ) -> Training:
-    """Find the one that is left out; noise, ε and δ are rounded up, steps and rate down.
+    """Find whichever is left out; noise, ε and δ are rounded up, steps and rate down.
 
     Args:
         noise: the noise multiplier; above 0.

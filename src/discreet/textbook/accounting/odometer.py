@@ -45,7 +45,7 @@ _FACTOR = 4
 
 @dataclass(frozen=True, slots=True)
 class Odometer:
-    """Shows an ε that holds for all that was released so far, whenever one looks; build it with `start`.
+    """Shows an ε that holds for everything released so far, whenever it is read; build it with `start`.
 
     Guarantee: see the theorem above. Losses may be chosen after the answers before them. It never changes; `record`
     returns the next one.

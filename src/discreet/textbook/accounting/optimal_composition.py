@@ -1,4 +1,4 @@
-"""Optimal composition: the least ε of k releases fixed in advance, of which no more is known than one loss each.
+"""Optimal composition: the least ε of k releases fixed in advance, if only each one's loss is known.
 
 Every (ε, δ)-DP release is a post-processing of one that says which neighbour it is with probability δ, and else is
 randomised response with odds e^ε. Composing k of those exactly gives, at any ε′ ≥ 0,

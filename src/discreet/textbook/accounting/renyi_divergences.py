@@ -39,8 +39,8 @@ divergences are quasi-convex in the pair, so it is enough to bound that of one s
    ln((e^ε(1 − q + q·e^(−ε))^α + (1 − q + q·e^ε)^α) / (1 + e^ε)).
 3. *Any* event: the sum in (1) with its terms from k = 3 on counted three times.
 
-*Without replacement*, neighbours having one unit in the place of another; for whole n, with ε(j) = m(j)/(j − 1) and
-b = e^ε − 1 if the event is ε-DP,
+*Without replacement*, neighbours having one unit in place of another; for whole n, with ε(j) = m(j)/(j − 1) and b = e^ε
+− 1 if the event is ε-DP,
 
        1 + C(n,2) q² min(4(e^ε(2) − 1), e^ε(2)·min(2, b²)) + Σ_{j≥3} C(n,j) q^j e^(m(j)) min(2, b^j).
 
@@ -173,7 +173,7 @@ class Sampling:
         symmetric: whether the lemma above holds for it.
         rho: its ℓ2²/2σ² if it is Gaussian noise; else None.
         rate: the share that is sampled.
-        replaced: whether neighbours differ in the place of one unit, and the sample's size is fixed.
+        replaced: whether neighbours differ in place of one unit, and the sample's size is fixed.
     """
 
     whole: Unsampled

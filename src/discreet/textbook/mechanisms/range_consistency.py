@@ -92,8 +92,8 @@ def variance(depth: int, low: int, high: int) -> Fraction:
 def weights(depth: int, low: int, high: int) -> list[tuple[float, int]]:
     """The sizes of the weights w(v) of `variance`, and how many nodes have each; nodes without weight aren't counted.
 
-    In a subtree that lies within the range, or outside of it, all nodes of a height are alike. So there are some
-    depth² sizes at most.
+    In a subtree that lies within the range, or outside it, all nodes of a height are alike. So there are some depth²
+    sizes at most.
     """
     counted: Counter[float] = Counter()
     waiting = [(depth + 1, low, high, Fraction(0))]

@@ -24,7 +24,7 @@ class Clipping:
         norm: `"l1"` (for Laplace noise) or `"l2"` (for Gaussian noise).
         bound: on the norm, in steps of the grid; 1 or more.
         coordinates: how many a vector has; 1 or more.
-        adjacency: how neighbours differ: by one unit, or by one in the place of another.
+        adjacency: how neighbours differ: by one unit, or by one in place of another.
 
     Raises:
         InvalidArgument: an argument is out of range.

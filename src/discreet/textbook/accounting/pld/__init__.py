@@ -1,6 +1,6 @@
 """Privacy-loss distributions: tight (ε, δ) curves of compositions that are fixed in advance.
 
-A loss curve is the whole of what an event gives away, as the least δ for every ε.
+A loss curve is all that an event gives away, as the least δ for every ε.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Laws of privacy loss: what single events bring to a composition, as they are, and as masses on a grid of losses.
+"""Laws of privacy loss: the losses that single events bring to a composition, exactly, and as masses on a grid.
 
 A *dominating pair* of an event is a pair of laws (P, Q) such that for all neighbours x, x′ and all real ε
 
@@ -193,7 +193,7 @@ class Atoms:
         return float(np.abs(self.losses).max())
 
     def bins(self, step: float) -> Bins:
-        """See `Law`. That floats miss the bin or the share of an atom is as if its loss were off by 2⁻⁵⁰ of itself."""
+        """See `Law`. If floats miss an atom's bin or share, it is as if its loss were off by 2⁻⁵⁰ of itself."""
         places = np.floor(self.losses / step).astype(np.int64)
         low = int(places.min())
         share = np.clip(np.expm1(places * step - self.losses) / expm1(-step), 0.0, 1.0)

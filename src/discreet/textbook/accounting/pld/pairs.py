@@ -149,7 +149,7 @@ def _laws(leaf: Event) -> Counted:  # noqa: PLR0911 — one case for each kind o
 
 
 def _sampled(leaf: SampledEvent) -> Law:
-    """The pair of a unit that was drawn against one that there isn't; a sample of a sample is a smaller sample."""
+    """The pair of a unit that was drawn against one that isn't there; a sample of a sample is a smaller sample."""
     exact, inner = leaf.rate, leaf.event
     while isinstance(inner, SampledEvent) and (inner.size is None) == (leaf.size is None):
         exact, inner = exact * inner.rate, inner.event
