@@ -165,7 +165,7 @@ _ATTACKS = (
         against=(ANSWERS, ANONYMIZED, EXACT, FRESH), run=on_answers.run_averaging, some=(), tosses=True,
     ),
     NamedAttack(
-        name="differencing", what="ask with somebody and without, and subtract", against=(ANSWERS, ANONYMIZED, EXACT),
+        name="differencing", what="ask with someone and without, and subtract", against=(ANSWERS, ANONYMIZED, EXACT),
         run=on_answers.run_differencing, value=True, some=(),
     ),
     NamedAttack(
@@ -181,7 +181,7 @@ _ATTACKS = (
         run=on_answers.run_query_log, value=True, some=tuple(AGAINST),
     ),
     NamedAttack(
-        name="reconstruction", what="ask for counts of random subsets, and solve for everybody",
+        name="reconstruction", what="ask for counts of random subsets, and solve for everyone",
         against=(ANSWERS, ANONYMIZED, EXACT, FRESH), run=on_answers.run_reconstruction, some=tuple(AGAINST),
     ),
     NamedAttack(

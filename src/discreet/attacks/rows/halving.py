@@ -92,7 +92,7 @@ class Box:
             end = f" < {shown(axis.labels[high])}" if high < len(axis.points) else ""
             if start or end:
                 parts.append(f"{start}{axis.name}{end}")
-        return ", ".join(parts) or "everybody"
+        return ", ".join(parts) or "everyone"
 
 
 def axes_of(fresh: Records, on: Sequence[str] | None = None) -> tuple[Axis, ...]:
