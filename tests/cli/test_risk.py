@@ -181,7 +181,7 @@ def test_missing_values_are_what_is_said(here: Path, run: Any) -> None:
     assert json.loads(found["own-value"].stdout)["k"] == 1
     assert json.loads(found["wildcard"].stdout)["k"] == 4
     assert found["refuse"].exit_code == ExitCode.REFUSED
-    assert "'age' misses 1 of 4" in found["refuse"].stderr
+    assert "'age' lacks 1 of 4" in found["refuse"].stderr
 
 
 def test_a_table_without_rows_is_reported(here: Path, run: Any) -> None:
@@ -330,7 +330,7 @@ def test_wrong_arguments_are_refused(people: Path, run: Any, arguments: list[str
         (["-q", "zip", "-s", "age", "-i", "age"], "'age' is named twice, by --sensitive and by --identifying", "once"),
         (["-q", ","], "one or more quasi-identifiers", "--quasi-identifying COLUMNS"),
         (["--sampled", "0%"], "--sampled can't be 0", "1%"),
-        (["-q", "age", "--population", "few.csv"], "the population has 83 rows, fewer than the 84", "everybody"),
+        (["-q", "age", "--population", "few.csv"], "the population has 83 rows, fewer than the 84", "everyone"),
         (["-q", "disease", "--population", "few.csv"], "the population doesn't fit", "it has 2"),
     ],
 )

@@ -134,7 +134,7 @@ def test_predicates_mean_the_same_in_sql() -> None:
     columns = [np.asarray(table[axis.name].to_numpy(), dtype=float) for axis in axes]
     assert box.holds(columns).tolist() == exact.rows(box.condition()).tolist()
     assert Box.all(axes).condition() == "TRUE"
-    assert str(Box.all(axes)) == "everybody"
+    assert str(Box.all(axes)) == "everyone"
 
 
 def test_what_is_needed_is_said() -> None:
