@@ -29,7 +29,7 @@ def fails(*_: object) -> Any:
         raise ValueError(f"could not convert {CANARY}-7") from error
 
 
-def asked(_: object, job: jobs.Job) -> Any:
+def asked(_: object, job: jobs.Job, __: object) -> Any:
     """Say a row in every way that a library has, and crash or fail."""
     sys.stdout.write(f"{CANARY}-1\n")
     sys.stdout.flush()
