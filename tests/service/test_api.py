@@ -101,7 +101,7 @@ def test_what_is_expected_is_said_for_each_question(people: dp.Protected) -> Non
 def test_nothing_is_told_of_what_is_unavailable_but_that_it_is() -> None:
     """Whatever its message says: of every error of that category, also where it has passed through a process."""
     for kind in [DiscreetError, *errors_below(DiscreetError)]:
-        error = from_dict({"code": kind.code, "message": "/srv/secret.csv", "hint": "/srv/secret.csv", "place": (1, 2)})
+        error = from_dict({"code": kind.code, "message": "secret.csv", "hint": "secret.csv", "place": (1, 2)})
         told = PublicError.of(error)
         for each in (told, PublicError.of(told.as_error())):
             assert (each.code, each.category) == (kind.code, kind.category)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.privacy import Bounds, Limits
 
 _LONGEST = 100
@@ -19,6 +19,8 @@ _SHAPES = [
         r"(?P<groups>\d{1,10})[x×](?P<rows_per_group>\d{1,10})",
     )
 ]
+
+_BOUNDS = Hint("income = 0..100000, or income = auto", cli="income=0..100000, or income=auto")
 
 _FLAGS = {"on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False}
 
@@ -59,7 +61,7 @@ def typed_bounds(parts: Iterable[str]) -> dict[str, Bounds | str]:
     for name, ends in typed_by_column(parts).items():
         lo, dots, hi = ends.partition("..")
         if name in {"", "*"} or (ends.lower() != "auto" and not dots):
-            raise InvalidArgument(f"bounds can't be {ends[:_LONGEST]!r}", hint="income=0..100000, or income=auto")
+            raise InvalidArgument(f"bounds can't be {ends[:_LONGEST]!r}", hint=_BOUNDS)
         found[name] = Bounds(lo, hi) if dots else "auto"
     return found
 
