@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
+from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from functools import partial
@@ -23,13 +24,14 @@ from discreet.errors import (
     KeyReused,
     PlanChanged,
     QuestionFailed,
+    TooManyWaiting,
 )
 from discreet.ledger import Account, Attempt, Ledger, State, attempts, key_digest
 from discreet.privacy import LaplaceEvent
-from discreet.service import Ask, Service, Ticket
+from discreet.service import Ask, Reply, Service, Ticket
 from discreet.service.idempotency import Keys
 from support import served
-from support.served import COUNT, Served, served_in_threads
+from support.served import COUNT, Served, served_in_threads, ticket_of
 
 OWN = [f"{COUNT} WHERE id < {most}" for most in range(900, 909)]
 """Questions of which none follows from another."""
@@ -242,3 +244,16 @@ def test_what_was_refused_after_a_part_was_paid_says_so_again(running: Served, m
 def test_the_ledger_holds(running: Served) -> None:
     """After all of this."""
     assert running.service.verify(running.callers["custodian"]).problems == ()
+
+
+def test_who_comes_with_the_key_of_a_question_that_is_refused_hears_the_same() -> None:
+    """Also after how many seconds to come again; and the key is free."""
+    keys, ticket = Keys(), ticket_of(step=1.0)
+    ticket.attempt = replace(ticket.attempt, key="k")
+    assert keys.claim(ticket) is ticket
+    with pytest.raises(TooManyWaiting), keys.taking(ticket):
+        raise TooManyWaiting("two of yours wait", retry_after=7)
+    assert ticket.reply == Reply.of(TooManyWaiting("two of yours wait", retry_after=7))
+    another = ticket_of(step=1.0)
+    another.attempt = replace(another.attempt, key="k")
+    assert keys.claim(another) is another
