@@ -44,6 +44,11 @@ zip = { kind = "text" }
 """
 
 
+@pytest.fixture(autouse=True)
+def _sessions_are_kept(kept_sessions: None) -> None:
+    """A command that runs in this process starts no DuckDB of its own; in a process of its own it does."""
+
+
 @pytest.fixture(scope="session")
 def census_csv(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The census of a small town, as a CSV file."""

@@ -12,6 +12,8 @@ import discreet as dp
 from discreet.gateway.already_answered import entries_answering
 from discreet.gateway.tuning import tuning
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 BY_WARD = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 TOTAL = "SELECT COUNT(*) AS n FROM visits WHERE ward IN ('A', 'B')"
 AVERAGE = "SELECT AVG(cost) AS cost FROM visits"

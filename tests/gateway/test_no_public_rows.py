@@ -11,6 +11,8 @@ import pytest
 import discreet as dp
 from discreet.errors import BudgetError, QueryError
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 AGGREGATES = (
     *("COUNT(*)", "COUNT(DISTINCT cust)", "SUM(amt)", "AVG(amt)", "MEDIAN(amt)", "MAX(amt)", "MODE(kind)"),
     *("VAR_SAMP(amt)", "CORR(amt, x)", "COUNT(DISTINCT item)"),

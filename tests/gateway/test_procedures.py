@@ -14,6 +14,8 @@ from discreet.gateway.procedures import Procedure
 from discreet.gateway.tuning import tuning
 from support.tables import VISITS, visits
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 COUNT = "SELECT COUNT(*) AS n FROM t"
 TERMS = [
     {},

@@ -15,6 +15,8 @@ from discreet.errors import PlanChanged
 from discreet.gateway.resolve import Way, resolve, way_of
 from support.tables import VISITS, visits
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 
 @pytest.fixture(scope="module")
 def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dp.Plan, dp.Plan]]:

@@ -15,6 +15,8 @@ from discreet.results import Answer, verify_certificate
 from discreet.results.contradictions import contradictions
 from support.ledgers import rows
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 NOTE = "-- case 4711, a private note"
 ANN = "ann of ward 3"
 QUESTION = "SELECT sex, COUNT(*) AS n FROM t GROUP BY sex"

@@ -11,6 +11,8 @@ import pytest
 import discreet as dp
 from discreet.errors import LimitsRequired
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 CONFIG = """
 name = "clinic"
 ledger = "clinic.ledger"

@@ -11,10 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 import discreet as dp
 from discreet.gateway import admissions_of
 from discreet.tables import load_config
+
+pytestmark = pytest.mark.usefixtures("kept_sessions")
 
 CONFIG = """
 name = "shop"

@@ -20,6 +20,8 @@ import discreet as dp
 from discreet.errors import InvalidArgument
 from discreet.results import Answer, AnswerColumn, Cost, contradictions
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 QUESTION = """SELECT town, COUNT(*) AS n, AVG(pay) AS pay, MAX(since) AS since, APPROX_TOP_K(town, 2) AS most, 1 AS one
 FROM staff GROUP BY town"""
 COUNT = "SELECT COUNT(*) AS n FROM staff"

@@ -23,6 +23,8 @@ from discreet.results import Answer, PublicKey, verify_certificate, verify_head
 from discreet.results.signatures import UNSIGNED, signature_of
 from support.examples import examples
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 QUESTIONS = [
     "SELECT town, COUNT(*) AS n, AVG(pay) AS pay, MAX(since) AS since, SUM(owed) AS owed FROM staff GROUP BY town",
     "SELECT COUNT(*) AS n FROM staff",

@@ -6,6 +6,8 @@ Tests open engines here, so that those of the conformance kit hold for whichever
 from __future__ import annotations
 
 import atexit
+import os
+import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -126,7 +128,7 @@ def _once(make: Callable[..., Any], made: dict[int, Any]) -> Callable[..., Any]:
 
 
 def keep_sessions(patch: pytest.MonkeyPatch) -> None:
-    """Ask the questions of many accounts, and admit tables in memory, in few instances of DuckDB.
+    """Admit the tables of many accounts, and ask their questions, in few instances of DuckDB.
 
     To start one takes longer than a small question does, and an account starts three. What sessions are for (that
     nothing of one question is left for the next, nor open to it) is tested where they are their own.
@@ -136,6 +138,8 @@ def keep_sessions(patch: pytest.MonkeyPatch) -> None:
     """
     patch.setattr(engine, "Sessions", _ReusedSessions)
     patch.setattr(import_module("discreet.tables.admission.admit"), "Session", _admitting)
+    for name in ("unit_ceiling", "unit_sizes"):
+        patch.setattr(import_module(f"discreet.tables.admission.{name}"), "Session", _counting)
 
 
 class _ReusedSessions(Sessions):
@@ -158,39 +162,55 @@ class _ReusedSessions(Sessions):
         return self.fresh(in_order=in_order)
 
 
-def _admitting(*, in_row_order: bool = False) -> AbstractContextManager[Session]:
-    """A session for admissions: a kept one for tables in memory, which alone keep the order of their rows."""
-    return _taken(None, in_order=False, in_row_order=True) if in_row_order else Session()
+def _admitting(*, in_row_order: bool | None = None) -> AbstractContextManager[Session]:
+    """A session for admissions; one of its own for a table in place, of which more is set than can be later."""
+    return Session() if in_row_order is None else _counting(in_row_order=in_row_order)
+
+
+def _counting(*, in_row_order: bool = False) -> AbstractContextManager[Session]:
+    """A session that counts the rows of units."""
+    return _taken(None, in_order=False, in_row_order=in_row_order)
 
 
 class _ReusedSession(Session):
-    """A session that forgets, and is locked from the start; where files are to be read, another stands in for it."""
+    """A session that forgets, and is locked from the start, when it may open the files of tests.
+
+    Where one elsewhere is to be opened, another session stands in for it.
+    """
 
     def __init__(self, threads: int | None, *, in_order: bool, in_row_order: bool) -> None:
         """Start it; what it may read is settled at once."""
-        super().__init__(threads=threads, in_row_order=in_row_order)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tempfile, "tempdir", _FILES)  # it outlives the test, which may have a folder of its own
+            super().__init__(threads=threads, in_row_order=in_row_order)
         self._settings = {"threads": threads, "in_row_order": in_row_order}
         self._in_order = in_order
         self._registered: list[str] = []
         self._own = self._connection
         self._other: Session | None = None
         self._settle(self)
+        for setting in (
+            f"allowed_directories = ['{_FILES}', '/proc/self/fd/', '/dev/fd/']",
+            "enable_external_access = false",
+            "lock_configuration = true",
+        ):
+            super().execute(f"SET {setting}")
 
-    def _settle(self, session: Session, *, allowed: Sequence[str] = ()) -> None:
+    def _settle(self, session: Session) -> None:
         """Settle what can't be changed once a session is locked."""
         Session.execute(session, "SET TimeZone = 'UTC'")
         if self._in_order:
             Session.join_as_written(session)
-        Session.lock(session, allowed=allowed)
 
     def join_as_written(self) -> None:
         """Nothing: it does so from the start, or never."""
 
     def lock(self, *, allowed: Sequence[str] = ()) -> None:
-        """Nothing where no file is to be read."""
-        if allowed:
+        """Nothing where no file elsewhere is to be opened."""
+        if not all(os.path.realpath(path).startswith(_FILES) for path in allowed):
             self._other = Session(**self._settings)  # type: ignore[arg-type]  # as it was started itself
-            self._settle(self._other, allowed=allowed)
+            self._settle(self._other)
+            self._other.lock(allowed=allowed)
             self._connection = self._other._connection
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -220,6 +240,8 @@ class _ReusedSession(Session):
 
 
 _BEGIN = "BEGIN TRANSACTION"
+_FILES = os.path.join(os.path.realpath(tempfile.gettempdir()), "")  # noqa: PTH118 — a Path drops the slash
+"""The folder that files of tests lie in."""
 
 _IDLE: dict[tuple[int | None, bool, bool], list[_ReusedSession]] = defaultdict(list)
 """Sessions that nobody uses, by their settings."""
@@ -242,6 +264,8 @@ def _taken(threads: int | None, in_order: bool, *, in_row_order: bool) -> Iterat
 
 
 atexit.register(_IDLE.clear)  # DuckDB complains of what is left
+if hasattr(os, "register_at_fork"):  # Windows doesn't fork
+    os.register_at_fork(before=_IDLE.clear)  # no instance of DuckDB survives it
 
 
 def as_if_admitted(tables: Sequence[Table], data: Mapping[str, Any]) -> Snapshot:

@@ -24,6 +24,8 @@ from discreet.service.release_times import ReleaseTimes, check_memory
 from discreet.tables import Kind
 from support.examples import examples
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 GIB = 2**30
 
 

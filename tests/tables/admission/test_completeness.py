@@ -13,6 +13,8 @@ from discreet.errors import InvalidArgument, TooMuchUnreadable
 from discreet.gateway import admissions_of
 from discreet.tables import load_config
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 CONFIG = """
 name = "people"
 ledger = "people.ledger"

@@ -23,6 +23,8 @@ from discreet.tables.schema.config_writer import dumps
 from discreet.tables.schema.dataset import Dataset
 from support.examples import examples
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 MEMORY = Source(kind="memory", location="t")
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from discreet.privacy import Limits, Unit
 from discreet.tables import Column, Kind, Link, Source, Table
 from discreet.tables.admission import admit, with_unit_sizes
+
+pytestmark = pytest.mark.usefixtures("kept_sessions")
 
 
 def table_of(name: str, *columns: str, unit: Unit | None = None, **more: Any) -> Table:

@@ -17,6 +17,8 @@ from discreet.privacy import Limits, Unit
 from discreet.tables import Column, Kind, Source, Table
 from discreet.tables.admission import Lock, Snapshot, admit, folder_of, new_folder, sweep
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 COLUMNS = (Column(name="id", kind=Kind.INTEGER), Column(name="seen", kind=Kind.TIMESTAMP, time_zone="Europe/Paris"))
 ROWS = pa.table({"id": [1, 2, None], "seen": pa.array([0, 10**6, None], pa.timestamp("us", "UTC"))})
 

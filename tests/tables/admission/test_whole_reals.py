@@ -19,6 +19,8 @@ from discreet.tables import Source, Table
 from discreet.tables.admission import admit, describe
 from discreet.tables.schema.column import Column, Kind
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 IDS = [1, 2, 2, 3, None, 60]
 
 
