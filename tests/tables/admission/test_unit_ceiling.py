@@ -159,3 +159,16 @@ def test_a_ceiling_stands_where_units_have_rows() -> None:
         )
     with pytest.raises(InvalidArgument, match="only texts have a max_length"):
         Column(name="t", kind=Kind.INTEGER, max_length=5)
+
+
+@pytest.mark.parametrize(("rows", "left_out"), [(3, 0), (4, 1)])
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_table_may_be_one_units(in_memory: bool, rows: int, left_out: int, tmp_path: Path) -> None:
+    """A table that has no more rows than a unit may have is whole; of one with a row more, one isn't admitted."""
+    data = pa.table({"pid": [1] * rows, "n": range(rows)})
+    path = tmp_path / "visits.parquet"
+    pq.write_table(data, path)
+    (tmp_path / "held").mkdir()
+    snapshot = admit([table_of(None if in_memory else path)], {"visits": data}, tmp_path / "held")
+    assert len(rows_of(snapshot)) == rows - left_out
+    assert snapshot.report["visits"]["beyond_most_rows_per_unit"] == {"units": left_out, "rows": left_out}

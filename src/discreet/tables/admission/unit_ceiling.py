@@ -60,9 +60,8 @@ def keep_within(
         owner, own = owner_of(table, account), held[table.name.casefold()]
         if owner is None or owner.unit.is_row:
             continue
-        # No unit has more rows than its table. Those of a table in place are counted as its footers tell: on trial.
-        if own.rows <= table.most_rows_per_unit and not own.places:
-            continue
+        if own.rows <= table.most_rows_per_unit:
+            continue  # no unit has more rows than its table
         failed = False
         try:
             snapshot = Snapshot(tables={key: each for key, (each, _) in found.items()}, folder=folder)
