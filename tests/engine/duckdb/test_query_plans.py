@@ -13,7 +13,6 @@ from discreet.duckdb.session import Session
 from discreet.engine import expression_compiler
 from discreet.engine.duckdb.aggregation import shape_of
 from discreet.engine.duckdb.contributions import make_contributions
-from discreet.engine.duckdb.raw_views import raw_views_of
 from discreet.engine.duckdb.scan_views import make_scan_view
 from discreet.engine.scan_view import scan_views_of
 from discreet.privacy import Limits
@@ -40,6 +39,7 @@ from discreet.query.ir import (
     Windowed,
 )
 from discreet.tables import Kind
+from discreet.tables.admission import raw_views_of
 from support.engines import as_if_admitted, engine_as_if_admitted
 from support.questions import AT_LEAST, BOTH, EQUAL, LESS, PLUS, TIMES, by_group, call, count, literal, total
 from support.shop import COLUMNS, DAYS, Rows, Shop, engine, shop

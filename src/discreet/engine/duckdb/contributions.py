@@ -16,7 +16,7 @@ from discreet.duckdb.sql_text import SQL_TYPES, bigint
 from discreet.engine.duckdb.aggregation import CONTRIBUTIONS, SOURCE_ROWS, Shape, adds_of, rows_at_most, shape_of
 from discreet.engine.duckdb.clauses import key_lookup
 from discreet.engine.duckdb.join_limits import JoinLimits
-from discreet.engine.duckdb.raw_views import RawViews, list_keys
+from discreet.engine.duckdb.raw_views import list_keys
 from discreet.engine.duckdb.steps import as_number, clamped_steps, in_range
 from discreet.engine.expression_compiler import guarded, selected
 from discreet.engine.relation_compiler import JoinLimit, RelationCompiler
@@ -25,6 +25,7 @@ from discreet.engine.scan_view import ScanView, listed_keys, scan_views_of
 from discreet.privacy import KeyValue
 from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Join, Key, Sum, Units, name_of, nodes
 from discreet.tables import Kind
+from discreet.tables.admission import RawViews
 from discreet.tables.schema.column import LONGEST_TEXT
 
 _OfRows: TypeAlias = Sum | DistinctValues | Histogram

@@ -12,7 +12,7 @@ from discreet.engine.duckdb.aggregation import SOURCE_ROWS, by_group, in_order, 
 from discreet.engine.duckdb.contribution_limits import limit_contributions
 from discreet.engine.duckdb.contributions import Compiled, make_contributions, most_rows, rows_in
 from discreet.engine.duckdb.public_tables import check_unique, held_in
-from discreet.engine.duckdb.raw_views import RawViews, raw_views_of, without_rows
+from discreet.engine.duckdb.raw_views import without_rows
 from discreet.engine.duckdb.scan_views import make_scan_view
 from discreet.engine.duckdb.sessions import Sessions
 from discreet.engine.interface import ExactResult, check_capability
@@ -20,7 +20,7 @@ from discreet.engine.relation_compiler import brings_together
 from discreet.errors import DiscreetError, EngineUnavailable, QuestionFailed
 from discreet.query.ir import Exact
 from discreet.tables import Table
-from discreet.tables.admission import Snapshot
+from discreet.tables.admission import RawViews, Snapshot, raw_views_of
 from discreet.tables.schema.dataset import CHOSEN_BY
 
 _MOST_PREPARED = 64

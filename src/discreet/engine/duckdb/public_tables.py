@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from discreet.duckdb.session import Session
-from discreet.engine.duckdb.raw_views import RawViews
 from discreet.engine.duckdb.scan_views import make_scan_view
 from discreet.engine.scan_view import ScanView, position
 from discreet.errors import SchemaMismatch
 from discreet.query.ir import MOST_VALUES
 from discreet.tables import Kind, Table
+from discreet.tables.admission import RawViews
 
 
 def check_unique(session: Session, table: Table, raw: RawViews) -> None:

@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 
 from discreet.duckdb.session import Session
 from discreet.engine.duckdb.bounded_values import bounded, identified
-from discreet.engine.duckdb.raw_views import RawView, RawViews, list_keys
+from discreet.engine.duckdb.raw_views import list_keys
 from discreet.engine.scan_view import ScanView
 from discreet.privacy import Unit
 from discreet.tables import Column, Hop, Owner, Table
+from discreet.tables.admission import RawView, RawViews
 
 
 def all_units(scan: str) -> str:

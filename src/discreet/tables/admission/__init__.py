@@ -2,6 +2,7 @@
 
 from discreet.tables.admission.admit import Progress, admit
 from discreet.tables.admission.completeness import check_read
+from discreet.tables.admission.raw_views import RawView, RawViews, raw_views_of
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Lock, Snapshot, folder_of, new_folder, sweep
 from discreet.tables.admission.unit_sizes import with_unit_sizes
 from discreet.tables.admission.validation import absence, describe
@@ -12,6 +13,8 @@ __all__ = [
     "HeldTable",
     "Lock",
     "Progress",
+    "RawView",
+    "RawViews",
     "Snapshot",
     "absence",
     "admit",
@@ -20,6 +23,7 @@ __all__ = [
     "folder_of",
     "identifying",
     "new_folder",
+    "raw_views_of",
     "sweep",
     "with_unit_sizes",
 ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from discreet.duckdb.session import Session
-from discreet.duckdb.sql_text import name, parquet
+from discreet.duckdb.sql_text import name
+from discreet.tables.admission.raw_views import raw_views_of
 from discreet.tables.admission.snapshot import HeldTable, Snapshot
 from discreet.tables.schema.table import Owner, Table
 
@@ -29,14 +30,10 @@ def show_owned_rows(
         The columns of `owned` that tell units apart: `u0`, the id, and of a period also `u1`.
     """
     tables = {each.name.casefold(): each for each in (table, *(hop.table for hop in owner.hops))}
-    read = {key: snapshot.tables[key] for key in tables}
-    files = {key: snapshot.files(each) for key, each in tables.items()}
-    session.lock(allowed=[*(path for paths in files.values() for path in paths), *writes])
+    raw = raw_views_of(session, list(tables.values()), snapshot, writes=writes)
+    read = {key: snapshot.tables[key] for key in raw}
     for number, (key, held) in enumerate(read.items()):
-        if not files[key]:
-            session.register(f"raw{number}", held.data)
-        source = parquet(files[key]) if files[key] else f"raw{number}"
-        session.execute(f"CREATE TEMP VIEW t{number} AS {_numbered(held, source)}")
+        session.execute(f"CREATE TEMP VIEW t{number} AS {_numbered(held, raw[key].name)}")
     session.execute(f"CREATE TEMP VIEW owned AS {_owned(table, owner, read)}")
     return "u0" if owner.unit.at is None else "u0, u1"
 
@@ -65,5 +62,5 @@ def _owned(table: Table, owner: Owner, read: Mapping[str, HeldTable]) -> str:
 
 
 def _place(held: HeldTable, column: str) -> str:
-    """What a column is called in our view of its table."""
+    """The name of a column in our view of its table."""
     return f"c{[each.name.casefold() for each in held.columns].index(column.casefold())}"
