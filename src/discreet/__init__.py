@@ -109,10 +109,12 @@ _HOMES = {
     "tables": ["Column", "Kind"],
     "version": ["__version__"],
 }
-"""Where each name is made. It is loaded when it is first used, for all of it takes some tenths of a second."""
+"""The module that defines each name. It is imported on first use, because importing all of them takes some tenths of a
+second.
+"""
 
 _LOADING = RLock()
-"""Held while a name is loaded: two threads that begin at different ends of a package would wait for each other."""
+"""Held while a name is loaded: two threads that entered a package from different ends would deadlock."""
 
 
 def __getattr__(name: str) -> object:

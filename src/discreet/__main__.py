@@ -6,7 +6,7 @@ import os
 import sys
 
 _MADE = 500_000
-"""So many objects are made before Python looks for cycles among them: libraries make most of that, and keep it."""
+"""How many objects are made before Python looks for cycles among them: libraries make most of them, and keep them."""
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ _NEEDED: Mapping[str, str] = {
     "name": 'name="census"',
     "budget": "budget=Budget(epsilon=3, delta=1e-6); a number alone is its ε",
 }
-"""How what is needed is written, where its name doesn't say it."""
+"""How a missing argument is written, where its name doesn't say it."""
 
 
 def taking_known(face: _C) -> _C:
@@ -65,7 +65,7 @@ def _checked(function: _C, called: str, *, is_method: bool = False) -> _C:
 def _refusal(
     function: Callable[..., Any], called: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, is_method: bool
 ) -> InvalidArgument:
-    """What was wrong with a call; values are never shown."""
+    """The flaw in a call; values are never shown."""
     from inspect import signature
 
     known = list(signature(function).parameters.values())[is_method:]

@@ -1,4 +1,4 @@
-"""Where randomness comes from: the operating system, stretched by AES.
+"""The source of randomness: the operating system's, stretched by AES.
 
 This is the only file that reads the operating system's randomness, and nothing here takes a seed. A call for noise
 makes one `Keystream`, uses it, and drops it. No random state outlives the call, so there is none for a fork, a

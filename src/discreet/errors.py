@@ -79,25 +79,25 @@ from typing import Any, ClassVar, Literal, Never, Self, TypeAlias
 
 
 class Category(StrEnum):
-    """What an error means to whoever hears of it. Each protocol has a table of how it says so."""
+    """The meaning of an error to the caller. Each protocol has a table that says how it expresses one."""
 
     REFUSED = "refused"
-    """The question, or an argument, isn't one that can be answered: ask otherwise."""
+    """The question or an argument can't be answered as it is: ask differently."""
 
     BUDGET = "budget"
-    """It can't be paid for."""
+    """The budget can't pay for it."""
 
     ACCESS = "access"
-    """The caller may not, or not like this."""
+    """The caller isn't allowed to do this, or not this way."""
 
     BUSY = "busy"
     """Not now: ask again later."""
 
     UNAVAILABLE = "unavailable"
-    """What it takes isn't there, or isn't in order. A server says no more of it to strangers."""
+    """Something it needs is missing or broken. A server tells strangers no more than that."""
 
     FAILED = "failed"
-    """It was paid for, and something went wrong; no more is said."""
+    """It was paid for and then failed; no more is said."""
 
 
 class DiscreetError(Exception):
@@ -136,7 +136,7 @@ class DiscreetError(Exception):
         return f"{where}{self.message}" + (f" ({self.hint})" if self.hint else "")
 
     def hint_at(self, door: Door) -> str:
-        """What to do about it, in the words of the door at which it is read."""
+        """The hint in the words of the door at which it is read."""
         return getattr(self.hint, door) if isinstance(self.hint, Hint) and door != "python" else str(self.hint)
 
     def to_dict(self) -> dict[str, object]:
@@ -167,7 +167,7 @@ class ConfigError(DiscreetError):
 
 
 class DeclarationWeakened(DiscreetError):
-    """What is declared now weakens what was promised, and the custodian hasn't said by name that it may."""
+    """The new declarations weaken a promise, and the custodian hasn't allowed that by name."""
 
     category = Category.UNAVAILABLE
 
@@ -220,8 +220,11 @@ class SnapshotChanged(SnapshotError):
 
     def __init__(self) -> None:
         super().__init__(
-            "a file that was admitted in place isn't what it was, so no question can be answered",
-            hint=Hint("the custodian admits them again: refresh()", cli="the custodian admits them: `discreet admit`"),
+            "a file that was admitted in place has changed, so no question can be answered",
+            hint=Hint(
+                "the custodian must admit the tables again: refresh()",
+                cli="the custodian must admit the tables again: `discreet admit`",
+            ),
         )
 
 
@@ -230,8 +233,8 @@ class AdmissionConflict(SnapshotError):
 
     def __init__(self, version: int) -> None:
         super().__init__(
-            f"version {version} was admitted by another process meanwhile; what this one has read isn't in force",
-            hint="admit again if the sources have changed since",
+            f"version {version} was admitted by another process in the meantime, so what this one read isn't in force",
+            hint="admit again if the sources have changed since then",
         )
 
 
@@ -371,7 +374,7 @@ class AccountClosed(LedgerError):
     """The account was closed in this process, and is used again; nothing was charged."""
 
     def __init__(self) -> None:
-        super().__init__("these tables were closed", hint="open them again: protect(…), load(…)")
+        super().__init__("these tables are closed", hint="open them again: protect(…), load(…)")
 
 
 class WitnessUnavailable(DiscreetError):
@@ -381,7 +384,7 @@ class WitnessUnavailable(DiscreetError):
 
 
 class AccessError(DiscreetError):
-    """Whoever asks a server may not, or not now; nothing was charged."""
+    """The caller may not ask this of the server, or not now; nothing was charged."""
 
     category = Category.ACCESS
 
@@ -392,7 +395,7 @@ class Unauthenticated(AccessError):
     def __init__(self) -> None:
         super().__init__(
             "this token isn't known here, has expired, or was revoked",
-            hint="the custodian makes one: discreet token create",
+            hint="ask the custodian for one, who makes it with: discreet token create",
         )
 
 
@@ -423,11 +426,13 @@ class AskedAlready(AccessError):
     """The same question is being asked under this idempotency key, perhaps through another server."""
 
     def __init__(self) -> None:
-        super().__init__("this question is asked already under this Idempotency-Key", hint="ask again for its answer")
+        super().__init__(
+            "this question is already being asked under this Idempotency-Key", hint="ask again for its answer"
+        )
 
 
 class AskedInPart(AccessError):
-    """What a question measures first was paid for under this idempotency key; it was refused then, or never asked."""
+    """Under this idempotency key a question's first measurements were paid for; it was then refused, or never asked."""
 
     code = "asked_in_part"
 
@@ -439,7 +444,7 @@ class ProviderBusy(AccessError):
 
     retry_after = 1
 
-    def __init__(self, message: str = "as many people sign in at the provider as may at a time") -> None:
+    def __init__(self, message: str = "too many people are signing in through the provider at once") -> None:
         """The same for all; it says nothing of who they are."""
         super().__init__(message, hint="try again in a moment")
 
@@ -475,7 +480,7 @@ class ServerUnreachable(ServerError):
 
 
 class ReplyMalformed(ServerError):
-    """What came isn't what such a server says: of another form, too large, or from elsewhere."""
+    """A reply that no discreet server sends: it has another form, is too large, or comes from elsewhere."""
 
 
 class AnswerContradicted(ServerError):
@@ -492,10 +497,10 @@ class QuestionFailed(DiscreetError):
 
     def __init__(self) -> None:
         super().__init__(
-            "the question could not be answered; what was reserved for it stays spent",
+            "the question couldn't be answered; what was reserved for it stays spent",
             hint=Hint(
-                "the custodian finds the reservation in history()",
-                cli="the custodian finds the reservation in `discreet history`",
+                "the custodian can see the reservation in history()",
+                cli="the custodian can see the reservation in `discreet history`",
             ),
         )
 
@@ -520,7 +525,7 @@ def from_dict(data: Mapping[str, Any]) -> DiscreetError:
 # ── Hints ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 Door: TypeAlias = Literal["python", "cli", "file"]
-"""Where somebody reads a hint: in Python, on the command line, or about discreet.toml."""
+"""Where a hint is read: in Python, on the command line, or about discreet.toml."""
 
 
 class Hint(str):

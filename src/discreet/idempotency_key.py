@@ -25,5 +25,5 @@ def check_key(key: str) -> None:
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         raise InvalidArgument(
             "an Idempotency-Key has 1 to 200 printable ASCII characters, with no space at its ends",
-            hint="a random UUID, for each question another",
+            hint="use a random UUID, a new one for each question",
         )

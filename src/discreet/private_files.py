@@ -7,13 +7,13 @@ import tempfile
 from pathlib import Path
 
 _OTHERS = 0o077
-"""The rights of everybody but a file's owner."""
+"""The permission bits of everyone but a file's owner."""
 
-IS_OPEN = "can be read by others than its owner"
-"""What is said of a file that isn't private."""
+IS_OPEN = "can be read by users other than its owner"
+"""The complaint about a file that isn't private."""
 
-CLOSE = "chmod 600, and ask who had access to it"
-"""What to do about it."""
+CLOSE = "chmod 600, and find out who had access to it"
+"""What its owner should do."""
 
 
 def is_open(file: Path | int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 _LONGEST = 100
-"""Characters of a name that are compared: the time this takes grows with the square of them."""
+"""How many characters of a name are compared: the time grows with their square."""
 _SHOWN = 10
 
 

@@ -403,7 +403,7 @@ def test_a_terminal_is_asked_before_it_pays(run: Any, monkeypatch: pytest.Monkey
     monkeypatch.setattr(ask, "_may_ask", lambda: True)
     result = run("ask", DOUBTFUL, "--epsilon", "0.1", "--format", "csv", stdin=typed)
     assert f"warning: {DOUBT}" in result.stderr
-    assert "Pay ε = 0.1 for it all the same?" in result.stderr
+    assert "Pay ε = 0.1 for it anyway?" in result.stderr
     assert (result.exit_code == 0, len(history(run))) == (bool(paid), paid)
     assert ("n,n_low,n_high" in result.stdout) is bool(paid)
 

@@ -344,7 +344,7 @@ def test_a_release_is_judged_beside_its_original(here: Path, run: Any) -> None:
         (("linkability", "release.csv"), "--original FILE --control FILE"),
         (("singling-out", *said[:3]), "three files"),
         (("averaging", *said), "isn't tried beside an original"),
-        (("inference", *said, "--against", "raw"), "--against can't be said beside --original"),
+        (("inference", *said, "--against", "raw"), "--against can't be combined with --original"),
         (("inference", *said[:3], "--control", "original.csv"), "the control is the original"),
     ):
         refused = run("attack", *arguments)

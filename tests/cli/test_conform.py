@@ -41,7 +41,7 @@ def test_what_held_is_shown_and_what_broke_ends_with_1(
         assert (found["offered"], found["spent"], found["broken"]) == ("0", "nothing", False)
         kept.chmod(0o644)
         refused = run(*said)
-        assert (refused.exit_code, "others can read" in refused.output) == (ExitCode.REFUSED, True)
+        assert (refused.exit_code, "other users can read" in refused.output) == (ExitCode.REFUSED, True)
         assert run("conform", url, "--token", "nowhere").exit_code == ExitCode.REFUSED
 
     def lets_in(exchange: Exchange) -> None:

@@ -33,11 +33,11 @@ def test_failures_are_shown_and_looked_at(town: Path, run: Any) -> None:
     }
     shown = run("failures").stdout
     assert "SELECT COUNT(*)" in shown
-    assert "1 of 10 questions failed; nobody has looked at them yet" in shown
+    assert "1 of 10 questions failed; nobody has looked into them yet" in shown
     (row,) = json.loads(run("failures", "--format", "json").stdout)
     assert (row["entry"], row["analyst"], row["state"]) == (1, "ann", "failed")
-    assert "looked at, by an entry of the ledger" in run("failures", "--acknowledge").stdout
+    assert "looked into, as an entry of the ledger now says" in run("failures", "--acknowledge").stdout
     assert "0 of 10 questions failed" in run("failures").stdout
-    assert "the custodian looked at failed questions: 1" in run("history").stdout
+    assert "the custodian looked into failed questions: 1" in run("history").stdout
     assert run("verify").exit_code == 0
     assert run("failures", "--acknowledge").exit_code != 0

@@ -54,7 +54,7 @@ def test_a_folder_that_takes_no_files_is_noticed_first(
         ("folder.csv", "'folder.csv' is a folder", "name a file in it"),
         ("nowhere/out.csv", "there is no folder", "make it first"),
         ("file.csv/out.csv", "there is no folder", "make it first"),
-        ("file.csv", "is there already", "--force replaces it"),
+        ("file.csv", "already exists", "--force replaces it"),
         ("out.txt", "doesn't end in .csv", ""),
         (f"{'x' * 300}.csv", "File name too long", ""),
     ],

@@ -77,7 +77,7 @@ def test_it_says_how_to_see_whom_rows_would_single_out(here: Path, census_csv: P
     """By a command that works as it stands, beside what answers do instead."""
     shutil.copy(census_csv, here / "the town.csv")
     shown = " ".join(run("init", "the town.csv").stdout.split())
-    assert "ε says what they tell of anybody" in shown
+    assert "ε bounds what they tell about anyone" in shown
     command = shown.partition("`")[2].partition("`")[0]
     assert shlex.split(command) == ["discreet", "risk", "the town.csv"]
     assert run(*shlex.split(command)[1:]).exit_code == 0
@@ -325,7 +325,7 @@ def test_several_tables_become_one_account(here: Path, run: Any) -> None:
     assert result.exit_code == 0, result.stderr
     text = (here / "discreet.toml").read_text(encoding="utf-8")
     assert 'links = { customer_id = "customers.id" }' in text
-    assert "# REVIEW: by its name alone, customer_id is taken for a link to customers.id" in text
+    assert "# REVIEW: judging by its name alone, customer_id links to customers.id" in text
     assert "public =" not in text
     assert sorted(path.suffix for path in here.iterdir()) == [".csv", ".csv", ".csv", ".key", ".ledger", ".toml"]
     shown = result.stdout.split()

@@ -91,5 +91,5 @@ def test_a_token_has_ceilings_and_a_share(requested: str, run: Any) -> None:  # 
     *_, row = json.loads(run("token", "list", "--format", "json").stdout)
     assert row["share"] == "ε = 0.5 a month"
     assert run("token", "create", "ann", "--share", "1/2", "--renews", "weekly").exit_code != 0
-    assert "no share that could renew" in run("token", "create", "ann", "--renews", "monthly").stderr
-    assert "a share has an ε" in run("token", "create", "ann", "--share-delta", "1e-6").stderr
+    assert "without a share there is nothing to renew" in run("token", "create", "ann", "--renews", "monthly").stderr
+    assert "a share with a δ needs an ε" in run("token", "create", "ann", "--share-delta", "1e-6").stderr

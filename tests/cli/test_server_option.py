@@ -146,7 +146,7 @@ def test_the_variables_say_it_too(
 
 
 def test_a_token_is_never_said_on_the_command_line_or_read_by_others(ann: list[str], run: Any) -> None:
-    """There is no option for it; a file that others can read is refused; no output holds it."""
+    """There is no option for it; a file that other users can read is refused; no output holds it."""
     token = Path(ann[3]).read_text()
     assert run("budget", "--server", ann[1], "--token", token).exit_code == ExitCode.USAGE
     nothing = run("budget", "--server", ann[1])
@@ -155,7 +155,7 @@ def test_a_token_is_never_said_on_the_command_line_or_read_by_others(ann: list[s
     Path(ann[3]).chmod(0o644)
     refused = run("budget", *ann)
     assert refused.exit_code == ExitCode.REFUSED
-    assert "others can read" in " ".join(refused.output.split())
+    assert "other users can read" in " ".join(refused.output.split())
     assert token not in refused.output
 
 
@@ -201,7 +201,7 @@ def test_a_question_above_ones_ceiling_is_requested_and_asked(
     assert run("ask", *question, *ann).exit_code == ExitCode.REFUSED
     made = run("request", "create", *question, "--purpose", "the yearly report", *ann)
     assert made.exit_code == ExitCode.OK, made.output
-    assert "may have it free" in " ".join(made.stdout.split())
+    assert "gets it free" in " ".join(made.stdout.split())
     (row,) = json.loads(run("request", "list", "--format", "json", *ann).stdout)
     assert (row["name"], row["epsilon"], row["purpose"], row["state"]) == ("bob", "2", "the yearly report", "open")
     assert run("request", "approve", row["request"], *gate_config(gate)).exit_code == ExitCode.OK
@@ -231,7 +231,7 @@ def gate_config(gate: tuple[Served, str]) -> list[str]:
     [
         (("ask", COUNT, "--epsilon", "1", "--approval", "x"), "a server's"),
         (("ask", COUNT, "--epsilon", "1", "--idempotency-key", "x"), "a server's"),
-        (("request", "create", COUNT, "--epsilon", "1", "--purpose", "why"), "--server says which"),
+        (("request", "create", COUNT, "--epsilon", "1", "--purpose", "why"), "name it with --server"),
     ],
 )
 def test_what_a_server_takes_needs_one(said: tuple[str, ...], message: str, here: Path, run: Any) -> None:

@@ -64,10 +64,10 @@ def test_what_was_changed_does_not_verify(run: Any, key: str, town: Path) -> Non
     """It is said what doesn't hold, and nothing of it is repeated; the exit code is that of a ledger that doesn't."""
     answer = asked(run)
     for name, changed, words in (
-        ("rows", [{"n": 7}], "isn't what was signed"),
+        ("rows", [{"n": 7}], "doesn't match its signature"),
         ("signature", None, "isn't signed"),
         ("signature", {**answer["signature"], "key": "0" * 16}, "another key"),
-        ("signature", {**answer["signature"], "question": "SELECT"}, "isn't what was signed"),
+        ("signature", {**answer["signature"], "question": "SELECT"}, "doesn't match its signature"),
     ):
         (town / "answer.json").write_text(json.dumps({**answer, name: changed}), encoding="utf-8")
         result = run("verify", "--certificate", "answer.json", "--key", key)
@@ -81,7 +81,7 @@ def test_what_was_changed_does_not_verify(run: Any, key: str, town: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--certificate", "discreet.toml"], "one key"),
+        (["--certificate", "discreet.toml"], "the key to verify it with"),
         (["--certificate", "discreet.toml", "--head", "discreet.toml", "--key", "x"], "one signed thing"),
         (["--certificate", "discreet.toml", "--key", "x"], "isn't a public key"),
         (["--certificate", "nothing", "--key", "A" * 43 + "="], "can't be read"),

@@ -131,7 +131,9 @@ def test_an_answer_says_what_its_intervals_leave_out(people: dp.Protected) -> No
     )
     assert counted == ""
     assert of_groups == ("groups are shown if their noisy numbers reach a threshold; near it, intervals reach far down")
-    assert picked == "rows were picked by noisy values: theirs are wider, to hold as often of those shown"
+    assert picked == (
+        "rows were picked by their noisy values, so these have wider intervals, which hold as often for the rows shown"
+    )
     assert of_quantiles == "a quantile's holds more often than it says"
 
 

@@ -347,7 +347,7 @@ def test_a_stored_answer_that_was_changed_serves_nobody(desk: Desk, change: str)
         }[change]
         assert old in body
         database.execute("UPDATE discreet_entry SET body = ? WHERE kind = 'commit'", (body.replace(old, new),))
-    with pytest.raises(dp.DiscreetError, match="isn't what was written"):
+    with pytest.raises(dp.DiscreetError, match="was altered"):
         protected.ask("SELECT region, COUNT(*) AS n FROM t GROUP BY region", epsilon="0.1")
     assert sum(entry.kind == "question" for entry in protected.history()) == 1
 

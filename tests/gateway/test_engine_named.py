@@ -135,7 +135,7 @@ def test_an_engine_that_cannot_be_used_is_refused(name: str, said: str, tmp_path
 @pytest.mark.parametrize("name", ["", 7, None])
 def test_an_engine_is_named_by_a_text(name: object, tmp_path: Path) -> None:
     """Nothing else says which."""
-    with pytest.raises(InvalidArgument, match="engine must be a text"):
+    with pytest.raises(InvalidArgument, match="engine must be a string"):
         people(tmp_path, engine=name)
 
 

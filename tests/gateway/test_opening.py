@@ -134,7 +134,7 @@ def test_declarations_that_do_not_fit_are_refused(
 def test_what_belongs_to_a_table_is_not_said_of_the_list(tmp_path: Path) -> None:
     """A unit, columns, limits or ceiling beside a list would be ignored, so they're refused."""
     for extra in ({"unit": dp.Unit("id")}, {"columns": {}}, {"limits": ROWS}, {"row_ceiling": 5}):
-        with pytest.raises(InvalidArgument, match="each table's own"):
+        with pytest.raises(InvalidArgument, match="belong to each table"):
             dp.protect([customers()], name="s", budget=dp.Budget(1), ledger=tmp_path / "l", **extra)
 
 
@@ -187,10 +187,10 @@ def test_declarations_can_be_said_in_short(tmp_path: Path) -> None:
         ({"budget": -1}, "epsilon must be above 0"),
         ({"analysts": {"ann": None}}, "a budget must be a number, not NoneType"),
         ({"analysts": ["ann"]}, "analysts are declared by name, not by a list"),
-        ({"analysts": {3: 1}}, "names, which are texts, not int"),
+        ({"analysts": {3: 1}}, "names, which are strings, not int"),
         ({"limits": 50}, "limits must be Limits, not int"),
         ({"columns": ["id"]}, "columns are declared by name, not by a list"),
-        ({"columns": {3: (0, 1)}}, "names, which are texts, not int"),
+        ({"columns": {3: (0, 1)}}, "names, which are strings, not int"),
         ({"columns": {"id": (0, 1), "ID": (0, 2)}}, "columns name 'ID' twice, as 'id' too"),
         ({"columns": {"idd": (0, 1)}}, "no column 'idd'"),
         ({"columns": {"id": (0, 1, 2)}}, "column 'id' is declared by a tuple of 3"),
@@ -208,11 +208,11 @@ def test_declarations_can_be_said_in_short(tmp_path: Path) -> None:
         ({"columns": {"id": []}}, "column 'id': keys must not be empty"),
         ({"columns": {"id": [1, "a"]}}, "column 'id': keys must be of one kind"),
         ({"adjacency": "bounded"}, "there is no adjacency 'bounded'"),
-        ({"row_ceiling": 1e6}, "row_ceiling must be from 1 to 2⁴⁸, and whole"),
-        ({"time_zone": 1}, "time_zone must be a text, not int"),
+        ({"row_ceiling": 1e6}, "row_ceiling must be a whole number from 1 to 2⁴⁸"),
+        ({"time_zone": 1}, "time_zone must be a string, not int"),
         ({"ledger": 3}, "ledger must be a path, not int"),
         ({"snapshots": 3}, "snapshots must be a path, not int"),
-        ({"name": 3}, "name must be a text, not int"),
+        ({"name": 3}, "name must be a string, not int"),
         ({"colums": {"id": (0, 1)}}, "protect takes no argument 'colums'"),
         ({"columns": {"id": (0,)}}, "column 'id' is declared by a tuple of 1"),
     ],
@@ -259,11 +259,11 @@ def test_what_numpy_and_pandas_make_is_as_good_as_pythons(tmp_path: Path) -> Non
         (lambda: dp.load(3), "path must be a path, not int"),  # type: ignore[arg-type]  # — what is refused
         (lambda: dp.load("t.toml", create=True), "load takes no argument 'create'"),  # type: ignore[call-arg]  # — as above
         (lambda: dp.protect(CUSTOMERS), "protect needs name"),  # type: ignore[call-arg]  # — as above
-        (lambda: customers(unique=3), "unique columns are named by texts"),
+        (lambda: customers(unique=3), "unique columns are named by strings"),
         (lambda: customers(links=["id"]), "links are declared by name, not by a list"),
         (lambda: customers(links={"id": ("a",)}), "must be a table and its column"),
         (lambda: dp.Keys(3), "keys must be a list of values, not int"),  # type: ignore[arg-type]  # — as above
-        (lambda: dp.Unit(3), "a unit's column is the name of one, not int"),  # type: ignore[arg-type]  # — as above
+        (lambda: dp.Unit(3), "a unit's column must be a name, not int"),  # type: ignore[arg-type]  # — as above
     ],
 )
 def test_other_calls_are_refused_alike(wrong: Callable[[], object], cause: str) -> None:
@@ -291,7 +291,7 @@ def test_terms_are_read_as_declarations_are(tmp_path: Path) -> None:
         ({"kind": "number"}, "there is no kind 'number'"),
         ({"kind": "integer", "bounds": (0, 1)}, "bounds of the column must be Bounds, not tuple"),
         ({"kind": "integer", "keys": [1]}, "keys of the column must be Keys, not list"),
-        ({"kind": "timestamp", "time_zone": 1}, "time_zone of the column must be a text, not int"),
+        ({"kind": "timestamp", "time_zone": 1}, "time_zone of the column must be a string, not int"),
     ],
     ids=str,
 )

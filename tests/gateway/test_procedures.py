@@ -71,7 +71,7 @@ def test_no_step_follows_that_the_plan_did_not_say(people: dp.Protected) -> None
         asked.append(step)
         return outcome
 
-    with pytest.raises(AssertionError, match="no more steps"):
+    with pytest.raises(AssertionError, match="more steps than its plan says"):
         Procedure(plan, endless).follow(ask)
     assert asked == [plan]
 

@@ -63,7 +63,7 @@ def test_a_unit_that_changes_before_the_first_question_takes_an_admission(tmp_pa
     for unit in ("house", "row", "id"):
         with protected(tmp_path, unit, path) as account:
             if unit == "id":
-                with pytest.raises(NotAdmitted, match="declared in another way"):
+                with pytest.raises(NotAdmitted, match="declared differently"):
                     account.ask(COUNT, epsilon=1)
             account.refresh()
     with protected(tmp_path, "id", path) as account:

@@ -205,7 +205,7 @@ def test_the_table_says_what_to_expect(rows: dp.Protected) -> None:
     assert [line["question"] for line in table] == [1, 2, 2, 3, 4, 5]
     assert [line["column"] for line in table] == ["n", "a", "m", "s", "mean", "s"]
     assert all(line["error"] for line in table)
-    assert str(workload).startswith("5 questions, measured in 3; cost of all: ε = 1\n")
+    assert str(workload).startswith("5 questions, measured in 3; total cost: ε = 1\n")
     assert rows.spent.epsilon == 0
 
 

@@ -209,7 +209,7 @@ def test_an_approval_ends_with_its_token(opened: Opened) -> None:
 
 
 def test_a_clock_that_was_set_back_renews_no_approval(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What had ended by the last entry's time has ended, whatever the clock says now."""
+    """What had expired by the last entry's time has ended, whatever the clock says now."""
     opened.approve(days=1)
     later = (datetime.now(UTC) + timedelta(days=2)).isoformat(timespec="milliseconds")
     with monkeypatch.context() as patch:
@@ -273,11 +273,11 @@ def problems(opened: Opened) -> str:
 FORGERIES: list[tuple[Kind, dict[str, Any], str]] = [
     (Kind.USE, {"plan": "x"}, "another plan"),
     (Kind.USE, {"declarations": "x"}, "other declarations"),
-    (Kind.USE, {"number": 7}, "behind its debit"),
-    (Kind.USE, {"digest": "2" * 32}, "there isn't"),
-    (Kind.ATTEMPT, {"number": 7}, "behind its debit"),
+    (Kind.USE, {"number": 7}, "follow its debit"),
+    (Kind.USE, {"digest": "2" * 32}, "doesn't exist"),
+    (Kind.ATTEMPT, {"number": 7}, "follow its debit"),
     (Kind.ATTEMPT, {"attempt": None}, "can't be read"),
-    (Kind.APPROVAL, {"by": "ANN", "token": ""}, "of one's own"),
+    (Kind.APPROVAL, {"by": "ANN", "token": ""}, "the custodian's own request"),
     (Kind.APPROVAL, {"token": ANN}, "its token"),
     (Kind.APPROVAL, {"by": "bob", "token": BOB}, "of another role than custodian"),
     (Kind.TOKEN, {"role": "auditor"}, "of another role than analyst"),
@@ -285,10 +285,10 @@ FORGERIES: list[tuple[Kind, dict[str, Any], str]] = [
     (Kind.APPROVAL, {"plan": "x"}, "another plan"),
     (Kind.APPROVAL, {"version": 2}, "wasn't in force"),
     (Kind.APPROVAL, {"until": "2999-01-01T00:00:00+00:00"}, "longer than it may"),
-    (Kind.APPROVAL, {"until": "2000-01-01T00:00:00+00:00"}, "had ended"),
+    (Kind.APPROVAL, {"until": "2000-01-01T00:00:00+00:00"}, "had expired"),
     (Kind.APPROVAL, {"until": "soon"}, "can't be read"),
     (Kind.REQUEST, {"token": "e" * 64}, "its token"),
-    (Kind.REQUEST, {"analyst": "bob"}, "nobody of this name"),
+    (Kind.REQUEST, {"analyst": "bob"}, "this subject didn't make"),
     (Kind.RESERVE, {"token": BOB}, "its token"),
 ]
 
@@ -309,7 +309,7 @@ def test_left_out_entries_are_found(opened: Opened, kind: Kind) -> None:
     opened.approve()
     opened.ask(attempt())
     forge(opened, lambda row: row.kind == kind, drop=True)
-    assert "there isn't" in problems(opened)
+    assert "doesn't exist" in problems(opened)
 
 
 def test_every_change_of_a_column_is_found(opened: Opened) -> None:

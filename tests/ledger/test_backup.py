@@ -242,9 +242,9 @@ def test_no_head_but_the_ledgers_own_counts(town: Town, tmp_path: Path) -> None:
         (json.dumps(unsigned), "isn't signed"),
         (json.dumps(head) + "\n" + forge(head, account="visits"), "isn't signed"),
         (json.dumps(other.witnessed[0]), "of another ledger"),
-        ("", "no head to go by"),
-        ("{", "no head to go by"),
-        (json.dumps(head)[:-20], "no head to go by"),
+        ("", "no head is given"),
+        ("{", "no head is given"),
+        (json.dumps(head)[:-20], "no head is given"),
     ]
     before = sorted(each.name for each in tmp_path.iterdir())
     for heads, words in refused:
@@ -323,9 +323,9 @@ def test_a_later_key_is_taken_where_it_is_given(town: Town) -> None:
     later = town.account.signing(town.key).make(anew=True)
     town.witness()
     town.lose()
-    with pytest.raises(InvalidArgument, match="later key"):
+    with pytest.raises(InvalidArgument, match="newer key"):
         town.restore()
-    with pytest.raises(InvalidArgument, match="later key"):
+    with pytest.raises(InvalidArgument, match="newer key"):
         town.restore(key=PublicKey(bytes(32)))
     assert not town.restore(key=later).is_whole
     assert "the ledger names" in raised(LedgerUnavailable, town.account.signing(town.key).load)

@@ -219,7 +219,7 @@ def test_verification_finds_what_was_weakened_without_a_name(path: Path) -> None
     rewrite(path, unnamed)
     with Ledger.open(path, create=False) as ledger:
         problems = [each.message for each in ledger.verify().problems]
-    assert [each.partition(":")[0] for each in problems] == ["it weakens what was promised, and that wasn't named"] * 2
+    assert [each.partition(":")[0] for each in problems] == ["it weakens a promise without naming it"] * 2
 
 
 def test_what_is_unknown_is_refused() -> None:

@@ -113,7 +113,7 @@ def test_the_custodian_looks_and_asking_goes_on(account: Account, path: Path) ->
     with pytest.raises(TooManyFailures):
         ask(account, "g")
     assert [(each.kind, each.text) for each in account.entries() if each.kind == "look"] == [
-        ("look", "the custodian looked at failed questions: 1, 2, 3")
+        ("look", "the custodian looked into failed questions: 1, 2, 3")
     ]
     assert Counter(row.kind for row in rows(path))["look"] == 1
 
@@ -131,7 +131,7 @@ def test_a_question_whose_process_died_is_failed_for_good_by_the_look(account: A
     lost = ask(account, "a")
     assert account.acknowledge_failures() == Failures(failed=(1,))
     assert [each.state for each in account.entries() if each.kind == "question"] == [State.FAILED]
-    with pytest.raises(InvalidArgument, match="outcome already"):
+    with pytest.raises(InvalidArgument, match="already has its outcome"):
         account.commit(lost, certificate={}, answer={})
 
 
@@ -211,7 +211,7 @@ FORGED = {
     ),
     "it says nothing": (Kind.RESERVE, 2, {"failures": None}, "doesn't say what had failed"),
     "it can't be read": (Kind.RESERVE, 2, {"failures": [3]}, "can't be read"),
-    "a look at fewer": (Kind.LOOK, 0, {"failed": [1]}, "about other failures"),
+    "a look at fewer": (Kind.LOOK, 0, {"failed": [1]}, "failures other than those that happened"),
     "fewer are allowed": (Kind.BUDGET, 0, {"failures": 2}, "as many questions might have failed"),
 }
 

@@ -154,7 +154,7 @@ def test_an_entry_that_names_another_place_is_refused(ledger: Ledger, tmp_path: 
         database.execute('UPDATE discreet_entry SET body = replace(body, \'"sha256":"\', \'"sha256":"../\')')
     messages = [problem.message for problem in ledger.verify().problems]
     assert any("can't be read" in message for message in messages)
-    assert any("hash doesn't fit" in message for message in messages)
+    assert any("hash doesn't match" in message for message in messages)
 
 
 def test_a_full_disk_is_told_and_nothing_is_answered(tmp_path: Path) -> None:

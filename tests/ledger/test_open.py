@@ -98,7 +98,7 @@ def test_lost_columns_are_damage(tmp_path: Path) -> None:
     path = tmp_path / "census.ledger"
     fill(path)
     sql(path, "ALTER TABLE discreet_entry DROP COLUMN share_rho")
-    assert "tables of a ledger" in raised(LedgerCorrupt, lambda: opened(path))
+    assert "a ledger's tables" in raised(LedgerCorrupt, lambda: opened(path))
 
 
 def test_a_file_cut_short_is_damage(tmp_path: Path) -> None:

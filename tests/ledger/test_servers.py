@@ -29,7 +29,7 @@ def test_a_file_has_one_server(tmp_path: Path) -> None:
     """A second one is refused, in this process or another; a killed one leaves nothing behind."""
     ledger = tmp_path / "census.ledger"
     first = servers_of(str(ledger), "census")
-    with pytest.raises(LedgerUnavailable, match="another server answers from the ledger"):
+    with pytest.raises(LedgerUnavailable, match="another server is answering from the ledger"):
         servers_of(str(ledger), "census")
     servers_of(str(tmp_path / "other.ledger"), "census").close()
     first.close()
@@ -48,7 +48,7 @@ def test_a_file_has_one_server(tmp_path: Path) -> None:
 
 def test_other_databases_are_refused() -> None:
     """Nothing is known of their locks."""
-    with pytest.raises(InvalidArgument, match="no server can share the ledger"):
+    with pytest.raises(InvalidArgument, match="several servers can't share the ledger"):
         servers_of("mysql://somebody@localhost/ledger", "census")
 
 

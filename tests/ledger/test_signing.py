@@ -86,11 +86,11 @@ def test_another_key_in_its_place_is_refused(account: Account, key: Path, tmp_pa
     assert "the ledger names" in raised(LedgerUnavailable, account.signing(key).load)
     key.write_bytes(right)
     key.chmod(0o640)
-    assert "can be read by others" in raised(LedgerUnavailable, account.signing(key).load)
+    assert "can be read by users other" in raised(LedgerUnavailable, account.signing(key).load)
     key.chmod(0o600)
     account.signing(key).load()
     key.write_bytes(right[:-40])
-    assert "isn't what was written" in raised(LedgerUnavailable, account.signing(key).load)
+    assert "was altered" in raised(LedgerUnavailable, account.signing(key).load)
     key.unlink()
     bare = account.signing(key)
     bare.load()
@@ -98,7 +98,7 @@ def test_another_key_in_its_place_is_refused(account: Account, key: Path, tmp_pa
     for refused in (bare.head, bare.make):
         assert str(key) in raised(LedgerUnavailable, refused)
     assert not key.exists()
-    assert "no place" in raised(LedgerUnavailable, account.signing(None).make)
+    assert "nowhere" in raised(LedgerUnavailable, account.signing(None).make)
 
 
 def test_two_servers_do_not_sign_with_two_keys(account: Account, tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_head_says_what_was_spent(account: Account, key: Path) -> None:
     assert (head["entries"], head["head"]) == (last.seq, last.hash)
     sql(key.with_suffix(""), "UPDATE discreet_ledger SET hash = ?", "0" * 64)
     again = Ledger.open(key.with_suffix(""), create=False).account("census", Budget(epsilon=1))
-    assert "isn't what was written" in raised(LedgerCorrupt, again.signing(key).head)
+    assert "was altered" in raised(LedgerCorrupt, again.signing(key).head)
 
 
 def test_every_change_of_a_keys_entry_is_found(account: Account, key: Path) -> None:
@@ -172,7 +172,7 @@ def test_every_change_of_a_keys_entry_is_found(account: Account, key: Path) -> N
 
     rewrite(path, exchange)
     assert [str(each) for each in Ledger.open(path, create=False).verify().problems] == [
-        "entry 3: it names a key by the digest of another"
+        "entry 3: it names a key by another key's digest"
     ]
 
 

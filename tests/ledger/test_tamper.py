@@ -166,9 +166,9 @@ def test_a_changed_head_is_found(path: Path, change: str, entry: int) -> None:
 def test_a_lost_head_is_refused(path: Path) -> None:
     """Without its head a ledger isn't opened; nor with two."""
     sql(path, "INSERT INTO discreet_ledger SELECT format - 1, secret, seq, hash FROM discreet_ledger")
-    assert "lost its head" in raised(LedgerCorrupt, lambda: verified(path))
+    assert "head is missing" in raised(LedgerCorrupt, lambda: verified(path))
     sql(path, "DELETE FROM discreet_ledger")
-    assert "lost its head" in raised(LedgerCorrupt, lambda: verified(path))
+    assert "head is missing" in raised(LedgerCorrupt, lambda: verified(path))
 
 
 def test_an_end_that_was_cut_off(path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_damaged_entry_is_not_built_on(path: Path) -> None:
     with Ledger.open(path, create=False) as ledger:
         account = ledger.account("visits", Budget(epsilon=1))
         for action in (account.spent, account.remaining, lambda: ask(account, "question")):
-            assert "isn't what was written" in raised(LedgerCorrupt, action)
+            assert "was altered" in raised(LedgerCorrupt, action)
 
 
 def found_after(path: Path, seq: int, **columns: object) -> set[str]:
@@ -235,8 +235,8 @@ def test_forging_without_a_change_leaves_no_trace(path: Path) -> None:
         ({"share_epsilon": "21/10", "share_rho": "9"}, "it overspends the analyst's share"),
         ({"analyst": "eve"}, "the analyst who asked had no share of the budget"),
         ({"number": 7}, "it is question 7, and should be 2"),
-        ({"version": 3}, "it was asked of data version 3, which wasn't there"),
-        ({"version": None}, "a reserve entry has other columns filled"),
+        ({"version": 3}, "it was asked of data version 3, which didn't exist"),
+        ({"version": None}, "a reserve entry doesn't fill these columns"),
         ({"epsilon": "2/20"}, "an amount in entry 8 can't be read"),
         ({"epsilon": "-1/10"}, "an amount in entry 8 can't be read"),
         ({"epsilon": "1e-1"}, "an amount in entry 8 can't be read"),
@@ -248,7 +248,7 @@ def test_forging_without_a_change_leaves_no_trace(path: Path) -> None:
         ({"body": "[" * 100_000}, "the content of entry 8 can't be read"),
         ({"kind": "refund"}, "no entry is of kind 'refund'"),
         ({"account": "nobody"}, "its account has no budget yet"),
-        ({"kind": "open"}, "a ledger begins with one entry that opens it"),
+        ({"kind": "open"}, "a ledger begins with exactly one entry that opens it"),
     ],
 )
 def test_a_forged_debit_is_found(path: Path, columns: dict[str, object], message: str) -> None:
@@ -269,13 +269,13 @@ def test_a_forged_event_is_found(path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"number": 9}, "question 9 wasn't reserved, or has its outcome already"),
-        ({"number": 1}, "question 1 wasn't reserved, or has its outcome already"),
-        ({"digest": "z"}, "it isn't the outcome of question 4, but of another question or other data"),
-        ({"version": 1}, "it isn't the outcome of question 4, but of another question or other data"),
+        ({"number": 9}, "question 9 wasn't reserved, or already has its outcome"),
+        ({"number": 1}, "question 1 wasn't reserved, or already has its outcome"),
+        ({"digest": "z"}, "it is the outcome of another question than 4, or of other data"),
+        ({"version": 1}, "it is the outcome of another question than 4, or of other data"),
         ({"body": '{"certificate":{}}'}, "it has no certificate, or no answer"),
         ({"body": "{}"}, "it has no certificate, or no answer"),
-        ({"epsilon": "0"}, "a commit entry has other columns filled"),
+        ({"epsilon": "0"}, "a commit entry doesn't fill these columns"),
     ],
 )
 def test_a_forged_outcome_is_found(path: Path, columns: dict[str, object], message: str) -> None:
@@ -353,7 +353,7 @@ def test_problems_read_as_sentences(path: Path) -> None:
     found = verified(path)
     assert not found.holds
     assert str(found) == "16 entries; 1 problem"
-    assert str(found.problems[0]) == "entry 5: it isn't what was written: its hash doesn't fit"
+    assert str(found.problems[0]) == "entry 5: it was altered: its hash doesn't match"
 
 
 @pytest.mark.parametrize("change", ["body = '{}'", "account = 'x'", "hash = 'x'", "kind = 'x'", "at = 'x'"])
@@ -368,7 +368,7 @@ def test_what_is_damaged_hides_nothing_else_of_the_history(path: Path, change: s
     }
     for lines in found.values():
         (damage,) = (each for each in lines if each.kind == DAMAGE)
-        assert damage.text.startswith(f"entry {seq} of the ledger isn't what was written: restore it")
+        assert damage.text.startswith(f"entry {seq} of the ledger was altered: restore it")
         assert (damage.cost, damage.number, damage.analyst) == (None, None, None)
 
 
@@ -378,7 +378,9 @@ def test_what_is_missing_is_said_in_the_history(path: Path, seq: int) -> None:
     sql(path, "DELETE FROM discreet_entry WHERE seq = ?", seq)
     for lines in entries(path).values():
         (damage,) = (each.text for each in lines if each.kind == DAMAGE)
-        assert damage.startswith("entry 16 should be" if seq == 16 else f"what entry {seq + 1} of the ledger follows")
+        assert damage.startswith(
+            "entry 16 should be" if seq == 16 else f"the entry before entry {seq + 1} of the ledger"
+        )
 
 
 def entries(path: Path) -> dict[str, list[Entry]]:

@@ -76,7 +76,7 @@ def test_the_history_names_tokens(account: Account) -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ("UPDATE discreet_entry SET analyst = 'bob' WHERE kind = 'token'", "isn't what was written"),
+        ("UPDATE discreet_entry SET analyst = 'bob' WHERE kind = 'token'", "was altered"),
         ("DELETE FROM discreet_entry WHERE kind = 'revoke'", "the head names entry"),
     ],
 )

@@ -36,12 +36,12 @@ def test_a_unit_is_fixed_by_the_first_loss(ledger: Ledger) -> None:
     """It may change while nothing is spent; then losses by two units would be added up, so it is refused."""
     early = declared(ledger, ROW)
     account = declared(ledger, PERSON)
-    with pytest.raises(InvalidArgument, match="declared with other units meanwhile"):
+    with pytest.raises(InvalidArgument, match="declared with other units in the meantime"):
         ask(early, "a")
     ask(account, "a")
     with pytest.raises(InvalidArgument, match="losses by the unit 'id' of table 'people'"):
         declared(ledger, ROW)
-    with pytest.raises(InvalidArgument, match="declared with other units meanwhile"):
+    with pytest.raises(InvalidArgument, match="declared with other units in the meantime"):
         ask(early, "b")
     ask(declared(ledger, PERSON, Budget(epsilon=9)), "b")
     assert ledger.verify().problems == ()
@@ -65,7 +65,7 @@ def test_tables_come_and_go_with_their_units(ledger: Ledger) -> None:
 def test_an_account_goes_on_under_another_name_of_its_table_and_not_with_other_tables(ledger: Ledger) -> None:
     """A table of another name with another unit is another table."""
     ask(declared(ledger, ROW), "a")
-    with pytest.raises(InvalidArgument, match="belongs to table 'people' by the unit 'row', and not to table 'shops'"):
+    with pytest.raises(InvalidArgument, match="belongs to table 'people' by the unit 'row', not to table 'shops'"):
         declared(ledger, {"shops": "shop"})
     ask(declared(ledger, {"persons": "row"}), "b")
 

@@ -202,7 +202,7 @@ def test_a_question_of_an_old_number_after_an_admission_is_found(path: Path) -> 
 
     rewrite(path, change)
     with Ledger.open(path, create=False) as ledger:
-        message = "it was asked of data version 2, of before tables were admitted"
+        message = "it was asked of data version 2, from before tables were admitted"
         assert ledger.verify().problems == (Problem(entry=len(rows(path)), message=message),)
 
 
@@ -271,8 +271,8 @@ def test_an_old_ledger_gets_groups(path: Path) -> None:
     ("groups", "message"),
     [
         ({"": 3, "daily": 2}, None),
-        ({"": 3, "daily": 1}, "it says of other groups what wasn't so"),
-        ({"": 3}, "it says of other groups what wasn't so"),
+        ({"": 3, "daily": 1}, "its versions of other groups are wrong"),
+        ({"": 3}, "its versions of other groups are wrong"),
         ({"": 1, "daily": 2}, "entry 5 is of no group"),
         ({"": "3"}, "the groups in entry 5 can't be read"),
     ],

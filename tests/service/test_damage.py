@@ -109,7 +109,7 @@ def test_who_may_sees_which_entry_is_damaged(damaged: tuple[Served, int]) -> Non
             "bob": [],
         }.get(name, [f"{COUNT} WHERE id > 0", f"{COUNT} WHERE id > 2"])
     for name in ("auditor", "custodian"):
-        assert f"entry {seq} of the ledger isn't what was written: restore it" in lines[name][0]
+        assert f"entry {seq} of the ledger was altered: restore it" in lines[name][0]
     for name in ("analyst", "bob"):
         assert "may be one of yours" in lines[name][0]
         assert not any(each.isdigit() for each in lines[name][0])

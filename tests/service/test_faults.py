@@ -179,5 +179,5 @@ def test_a_clock_that_is_set_back(running: Served, monkeypatch: pytest.MonkeyPat
 
 def test_a_second_server_on_a_file_is_refused(running: Served) -> None:
     """Before it starts anything."""
-    with pytest.raises(LedgerUnavailable, match="another server answers from the ledger"):
+    with pytest.raises(LedgerUnavailable, match="another server is answering from the ledger"):
         Service(running.folder / "discreet.toml")

@@ -198,7 +198,7 @@ def test_what_is_stored_of_an_earlier_version_is_read_by_its_number(running: Ser
         service.ask(bob, Ask(OWN[8], terms, version=number))
     with pytest.raises(AboveCeiling):
         service.ask(bob, Ask(OWN[8], terms, version=2**40))
-    with pytest.raises(InvalidArgument, match="not for what is stored"):
+    with pytest.raises(InvalidArgument, match="isn't for what is stored"):
         service.ask(bob, Ask(OWN[8], terms, version=number, approval="x"))
     with pytest.raises(Forbidden):
         service.ask(running.callers["auditor"], Ask(OWN[8], terms, version=number))
@@ -229,7 +229,7 @@ def test_what_was_refused_after_a_part_was_paid_says_so_again(running: Served, m
         patch.setattr(Account, "reserve", outrun)
         found = outcome(service.ask(ann, asked(key="part")))
     assert found["error"]["code"] == "budget_exhausted"
-    assert "what it measures first is paid for" in found["error"]["hint"]
+    assert "the measurements before it are paid for" in found["error"]["hint"]
     spent = len(running.states())
     assert outcome(service.ask(ann, asked(key="part"))) == found
     restart(service)

@@ -210,5 +210,5 @@ def test_both_are_taken_or_neither(asked: list[tuple[float, float]]) -> None:
 def test_one_question_that_takes_more_than_a_day_is_refused() -> None:
     """No waiting helps, so none is advised."""
     allowances = Allowances(AskingLimits(slot_seconds=5), None)  # type: ignore[arg-type]  # it isn't asked
-    with pytest.raises(Unsupported, match="more than yours may take in a day"):
+    with pytest.raises(Unsupported, match="more than your questions may take in a day"):
         allowances.take("ann", 6, 1)

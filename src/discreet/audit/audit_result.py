@@ -1,4 +1,4 @@
-"""What an audit found."""
+"""The finding of an audit."""
 
 from __future__ import annotations
 

@@ -20,13 +20,13 @@ DRAWS = 100_000
 CONFIDENCE = Fraction(999, 1000)
 
 DELTA = Fraction(1, 10**6)
-"""At which δ a claim in zCDP is tried, if nothing is said."""
+"""The δ at which a claim in zCDP is tried by default."""
 
 _LEAST_DRAWS = 16
 _MOST_LEARNED = 1 << 20
 
 _PIECE = 1 << 20
-"""How many outputs are held at a time."""
+"""How many outputs are held at once."""
 
 
 def audit(  # noqa: PLR0913 — all but three have a meaning of their own where nothing is said

@@ -1,4 +1,4 @@
-"""What an event proves: a lower bound on ε, at a confidence."""
+"""The lower bound on ε that an event proves, at a confidence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.stats import lower_bound, upper_bound
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What an event proves.
+    """A lower bound on ε, and the event that proves it.
 
     Args:
         epsilon: the true ε is at least this; 0 or more.

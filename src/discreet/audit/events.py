@@ -28,7 +28,7 @@ class Event(Protocol):
     """Whether something is so of an output."""
 
     def count(self, outputs: Any) -> int:  # noqa: ANN401 — a list or an array
-        """Of how many outputs it is so."""
+        """How many outputs belong to the event."""
 
     def __str__(self) -> str:
         """The event in words."""
@@ -47,7 +47,7 @@ class Among:
     ratio: float
 
     def count(self, outputs: Any) -> int:  # noqa: ANN401 — a list or an array
-        """Of how many outputs it is so."""
+        """How many outputs belong to the event."""
         if isinstance(outputs, np.ndarray) and outputs.dtype != object:
             return int(np.isin(outputs, list(self.outcomes)).sum())  # type: ignore[arg-type]  # numbers then
         return sum(output in self.outcomes for output in outputs)
@@ -64,11 +64,11 @@ class Above:
     cut: float
 
     def holds(self, batch: Batch) -> NDArray[np.bool_]:
-        """Of which outputs it is so."""
+        """The outputs that belong to the event."""
         return self.scorer.scores(batch) >= self.cut
 
     def count(self, outputs: Any) -> int:  # noqa: ANN401 — a list or an array
-        """Of how many outputs it is so."""
+        """How many outputs belong to the event."""
         return int(self.holds(Batch.of(outputs)).sum())
 
     def __str__(self) -> str:

@@ -30,11 +30,11 @@ class Broken(Protocol):
 
     @property
     def wrong(self) -> str:
-        """What is wrong with it, in a sentence."""
+        """The flaw, in a sentence."""
 
     @property
     def loss(self) -> PureDP | ApproxDP:
-        """What it claims to give away at most."""
+        """The loss that it claims not to exceed."""
 
     @property
     def neighbours(self) -> tuple[Any, Any]:
@@ -286,7 +286,7 @@ GALLERY: tuple[Broken, ...] = (
     BareSparse(),
     EndlessSparse(),
 )
-"""All of them."""
+"""The whole gallery."""
 
 __all__ = [
     "GALLERY",

@@ -59,7 +59,7 @@ def in_memory(dataset: Dataset, rows: Rows) -> State:
 
 
 RowsByUnit: TypeAlias = Mapping[Hashable, Mapping[str, Sequence[int]]]
-"""By unit and table: the places of the rows that are that unit's alone."""
+"""By unit and table: the places of the rows that belong to that unit alone."""
 
 
 def rows_by_unit(dataset: Dataset, rows: Rows) -> RowsByUnit:
@@ -133,7 +133,7 @@ def _period(day: date, per: Period) -> Hashable:
 
 
 _AT_RANDOM = 8
-"""How many units are tried whatever they hold."""
+"""How many units are tried whatever their rows are."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -185,7 +185,7 @@ def _extreme(dataset: Dataset, rows: Rows, owned: RowsByUnit) -> Iterator[Hashab
 
 
 def _ends(values: list[Any]) -> list[int]:
-    """Where a column's least, greatest and rarest values are, if it has any."""
+    """The places of a column's least, greatest and rarest values, if it has any."""
     places = [place for place, value in enumerate(values) if value is not None]
     if not places:
         return []

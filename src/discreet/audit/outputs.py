@@ -159,7 +159,6 @@ def _lowest_bit(place: int, batch: Batch) -> NDArray[Any]:
 
 
 def _difference(a: int, b: int, batch: Batch) -> NDArray[Any]:
-    """How far two parts are apart."""
     apart: NDArray[Any] = _part(a, batch) - _part(b, batch)
     return apart
 

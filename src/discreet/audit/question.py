@@ -158,7 +158,7 @@ class _ThrowAwayAccount:
         return plan
 
     def charged(self, state: State, plan: Plan) -> Loss:
-        """What a question is charged, once it went the whole way: reserve, run, release, commit."""
+        """The charge for a question that went all the way: reserve, run, release, commit."""
         answer = self._opened(state).ask(plan)
         if answer.reused:
             raise AssertionError("a throw-away account answers nothing twice")
@@ -183,7 +183,7 @@ def _exact(state: State, plan: Plan) -> Exact:
 
 
 def _distance(plan: Plan, one: Exact, other: Exact) -> float:
-    """How far two exact results are apart, in scales of the noise: a guide to what tells them apart best."""
+    """The distance between two exact results in scales of the noise: a guide to what best tells them apart."""
     total = 0.0
     for level, here, there in zip(plan.levels, one, other, strict=True):
         for name, noise in level.noises.items():
@@ -206,7 +206,7 @@ def _distance(plan: Plan, one: Exact, other: Exact) -> float:
 def _pairs(
     here: ExactResult, column: Sequence[T], there: ExactResult, other: Sequence[T], absent: T
 ) -> list[tuple[T, T]]:
-    """What each group has on either side."""
+    """Each group's values on both sides."""
     ours, theirs = dict(zip(here.keys, column, strict=True)), dict(zip(there.keys, other, strict=True))
     return [(ours.get(key, absent), theirs.get(key, absent)) for key in dict.fromkeys([*ours, *theirs])]
 
@@ -227,7 +227,7 @@ def _held(result: ExactResult) -> dict[tuple[KeyValue, ...], list[Any]]:
 
 
 def _names(level: Level) -> list[str]:
-    """What is released of a group, in order."""
+    """The names of a group's released values, in order."""
     picks = [selection.pick for selection in level.draft.selections]
     about = [selection.pick.around for selection in level.draft.selections if selection.about is not None]
     return [*level.noises, *(pick.name for pick in picks), *about]

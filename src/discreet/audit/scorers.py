@@ -25,7 +25,7 @@ class Scorer(Protocol):
 
     @property
     def name(self) -> str:
-        """What it looks at, in words."""
+        """The view that it scores, in words."""
 
     def scores(self, batch: Batch) -> NDArray[np.float64]:
         """The number of each output; never NaN."""
@@ -50,7 +50,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frequencies:
-    """How much oftener a value was seen for the one neighbour than for the other: a log ratio of counts."""
+    """How much more often a value was seen for one neighbour than for the other: a log ratio of counts."""
 
     view: View
     ratios: dict[Hashable, float]
@@ -167,7 +167,6 @@ def learned(one: Batch, other: Batch) -> Iterator[Scorer]:
 
 
 def _counted(column: NDArray[Any]) -> dict[Hashable, int]:
-    """How often each value occurs."""
     if column.dtype == object:
         counts: dict[Hashable, int] = {}
         for value in column:

@@ -12,7 +12,7 @@ from discreet.errors import InvalidArgument
 from discreet.privacy import ApproxDP, Loss, PureDP
 
 Data: TypeAlias = Any
-"""The data that a mechanism runs on: an integer or a list of them, scores, or whatever a black box takes."""
+"""The data that a mechanism runs on: an integer, a list of integers, scores, or whatever a black box takes."""
 
 Draw: TypeAlias = Callable[[Data, int], Any]
 """A number of independent outputs on some data."""
@@ -53,7 +53,7 @@ def subject_of(mechanism: Any) -> Subject:  # noqa: ANN401 — told apart here
         return Subject(name, _repeating(mechanism), loss if isinstance(loss, Loss) else None)
     raise InvalidArgument(
         f"a {type(mechanism).__name__} can't be audited",
-        hint="a mechanism, or a function that takes data and gives an output",
+        hint="give a mechanism, or a function from data to an output",
     )
 
 

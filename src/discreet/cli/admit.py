@@ -27,33 +27,34 @@ def admit(  # noqa: PLR0913 — each is an option of the command
         bool,
         typer.Option(
             "--report",
-            help="Say what couldn't be read, by column; how many rows units have, and what limits would cut off. "
-            "It isn't private.",
+            help="Report what couldn't be read, by column, how many rows units have, and what limits would cut off. "
+            "The report isn't private.",
         ),
     ] = False,
-    check: Annotated[bool, typer.Option("--check", help="Read everything, put nothing in force.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Read everything, but put nothing in force.")] = False,
     scheduled: Annotated[
         bool,
         typer.Option(
-            "--scheduled", help="Advance the version whatever happens; if nothing can be read, serve what there was."
+            "--scheduled",
+            help="Advance the version whatever happens; if nothing can be read, keep serving the earlier snapshot.",
         ),
     ] = False,
     at_most_unreadable: Annotated[
         str | None,
         typer.Option(
             metavar="PART",
-            help="Refuse a table of which more can't be read, instead of what it declares: 5%, 0.05, 0.",
+            help="Refuse a table if a larger part can't be read, whatever it declares: 5%, 0.05, 0.",
         ),
     ] = None,
     skip_malformed: Annotated[
-        bool, typer.Option("--skip-malformed", help="Leave malformed records of text files out, instead of refusing.")
+        bool, typer.Option("--skip-malformed", help="Leave out malformed records of text files instead of refusing.")
     ] = False,
     group: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Only the tables of this refresh group; '' is those that name none."),
+        typer.Option(metavar="NAME", help="Only the tables of this refresh group; '' means those that name none."),
     ] = None,
-    keep: Annotated[int, typer.Option(metavar="COUNT", min=0, help="Keep so many earlier snapshots.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
+    keep: Annotated[int, typer.Option(metavar="COUNT", min=0, help="Keep this many earlier snapshots.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Write the report as JSON.")] = False,
     config: options.Config = options.CONFIG,
 ) -> None:
     """Read the tables once, into a snapshot that questions are asked of: the next version.

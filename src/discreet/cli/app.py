@@ -40,7 +40,7 @@ _NAMES = (
     "connect",
     "conform",
 )
-"""The commands, in the order in which people meet them; each is in the module of its name."""
+"""The commands in the order in which people meet them, each in the module of its name."""
 
 
 class _Commands(UserDict[str, Any]):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from discreet.query.planner import Plan
 
 Yes: TypeAlias = Annotated[
-    bool, typer.Option("--yes", "-y", help="Pay also where a warning says that the question may not be what was meant.")
+    bool, typer.Option("--yes", "-y", help="Pay even if a warning says that the question may not be what you meant.")
 ]
 Version: TypeAlias = Annotated[
     int | None,
@@ -37,19 +37,19 @@ Version: TypeAlias = Annotated[
         "--version",
         metavar="NUMBER",
         min=1,
-        help="Give what is stored of this version of the tables, as certificates name it; nothing is paid.",
+        help="Give what is stored for this version of the tables, as certificates name it; nothing is paid.",
     ),
 ]
 Approval: TypeAlias = Annotated[
     str | None,
-    typer.Option("--approval", metavar="REQUEST", help="Of a server: by the approval of this request of yours."),
+    typer.Option("--approval", metavar="REQUEST", help="On a server: ask by the approval of this request of yours."),
 ]
 IdempotencyKey: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--idempotency-key",
         metavar="KEY",
-        help="Of a server: what is asked again under the same key is paid for once. A random one if left out.",
+        help="On a server: a question asked again under the same key is paid for once. A random one if left out.",
     ),
 ]
 
@@ -88,7 +88,7 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
 
         said.setdefault("idempotency_key", fresh_key())
     elif said:
-        raise InvalidArgument("approvals and keys are a server's", hint="--server says which")
+        raise InvalidArgument("approvals and keys are a server's", hint="name it with --server")
     probability(terms["confidence"], "confidence")
     refuse_binary_to_screen(format_)
     inner = explained(question)
@@ -107,7 +107,9 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
                 answer = patiently(lambda: tables.ask(plan, version=version, **said))
             except Abandoned as left:
                 if said:
-                    left.hint = f"to have its answer, and pay once: --idempotency-key {quote(said['idempotency_key'])}"
+                    left.hint = (
+                        f"to get its answer and pay only once: --idempotency-key {quote(said['idempotency_key'])}"
+                    )
                 raise
         show_answer(answer, of_everyone(tables), format_, terms["confidence"], raw=raw)
     tables.close()
@@ -132,11 +134,11 @@ def _confirm(plan: Plan | RemotePlan) -> None:
         return
     if not _may_ask():
         raise InvalidArgument(
-            f"this question may not be what was meant: {'; '.join(plan.warnings)}", hint="--yes asks it all the same"
+            f"this question may not be what you meant: {'; '.join(plan.warnings)}", hint="--yes asks it anyway"
         )
     for warning in plan.warnings:
         typer.echo(printable(f"warning: {warning}"), err=True)
-    typer.confirm(f"Pay {plan.cost} for it all the same?", abort=True, err=True)
+    typer.confirm(f"Pay {plan.cost} for it anyway?", abort=True, err=True)
 
 
 def _may_ask() -> bool:

@@ -26,7 +26,8 @@ Subject = Annotated[
     str | None,
     typer.Argument(
         metavar="[SUBJECT]",
-        help="A mechanism by name, `gallery` for those broken on purpose, or one SELECT in SQL. None: the names.",
+        help="A mechanism by name, `gallery` for those broken on purpose, or one SELECT in SQL. Left out: lists the "
+        "names.",
     ),
 ]
 
@@ -39,9 +40,11 @@ def audit(  # noqa: PLR0913 — each is an option of the command
     delta: Delta = None,
     rho: Rho = None,
     draws: Annotated[
-        int | None, typer.Option(metavar="COUNT", min=16, help="How many outputs to draw of each neighbour.")
+        int | None, typer.Option(metavar="COUNT", min=16, help="How many outputs to draw on each neighbour.")
     ] = None,
-    confidence: Annotated[str, typer.Option(metavar="NUMBER", help="Of the bound, between 0 and 1.")] = "0.999",
+    confidence: Annotated[
+        str, typer.Option(metavar="NUMBER", help="The confidence of the bound, between 0 and 1.")
+    ] = "0.999",
     format_: options.TextOrJson = TextFormat.TABLE,
     config: options.Config = options.CONFIG,
     dialect: Dialect = "duckdb",
@@ -88,7 +91,7 @@ def _found(  # noqa: PLR0913, PLR0917 — what was said on the command line
         return []
     if len(subject.split()) == 1:
         if rho is not None:
-            raise InvalidArgument("a mechanism is audited at an epsilon", hint="rho is an offer for a question")
+            raise InvalidArgument("a mechanism is audited at an epsilon", hint="--rho is for questions")
         names = list(BROKEN) if subject == _GALLERY else [subject]
         return [
             audit_named(name, epsilon=epsilon or 1, delta=delta or "1e-6", draws=draws, confidence=confidence)

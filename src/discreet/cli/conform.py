@@ -33,22 +33,23 @@ def conform(  # noqa: PLR0913 — each is an option of the command
             "--token",
             metavar="FILE",
             envvar="DISCREET_TOKEN",
-            help="A file that nobody else can read, with a test account's tokens; or a token. May be said again.",
+            help="A file that nobody else can read, with a test account's tokens; or a token. May be repeated.",
         ),
     ],
-    spend: Annotated[str, typer.Option(metavar="NUMBER", help="The most that may be offered, in ε.")] = "0.5",
+    spend: Annotated[str, typer.Option(metavar="NUMBER", help="The most ε that may be offered.")] = "0.5",
     twin: Annotated[
-        str | None, typer.Option(metavar="URL", help="A second server, whose tables differ by one person.")
+        str | None, typer.Option(metavar="URL", help="A second server whose tables differ by one person.")
     ] = None,
     canary: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="A marked value that no reply may have. May be said again.")
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="A marked value that no reply may contain. May be repeated."),
     ] = None,
     family: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Try this family alone. May be said again.")
+        list[str] | None, typer.Option(metavar="NAME", help="Try only this family. May be repeated.")
     ] = None,
     written: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="What the server writes: its log, its standard error. May be said again."),
+        typer.Option(metavar="FILE", help="What the server writes: its log, its standard error. May be repeated."),
     ] = None,
     format_: options.TextOrJson = TextFormat.TABLE,
 ) -> None:
@@ -86,9 +87,9 @@ def _tokens(said: str) -> list[str]:
         return [said]
     path = Path(said)
     if not path.is_file():
-        raise InvalidArgument("there is no such file with tokens", hint="--token FILE, or DISCREET_TOKEN")
+        raise InvalidArgument("there is no such file of tokens", hint="--token FILE, or DISCREET_TOKEN")
     if path.stat().st_mode & 0o077:
-        raise InvalidArgument("others can read the file with the tokens", hint=f"chmod 600 {printable(said)}")
+        raise InvalidArgument("other users can read the file of tokens", hint=f"chmod 600 {printable(said)}")
     return path.read_text(encoding="utf-8").split()
 
 
@@ -100,4 +101,4 @@ def _show_report(found: Report) -> None:
         for evidence in each.evidence:
             say(printable(f"{each.family}, {each.verdict}: {evidence}"), hang=2)
     offered = sum(float(each.offered) for each in found.findings)
-    say(f"offered at the most ε = {offered:.6g}; spent, as the server says: {printable(found.spent)}", hang=2)
+    say(f"offered at most ε = {offered:.6g}; spent, as the server says: {printable(found.spent)}", hang=2)

@@ -42,7 +42,7 @@ def connect(
     most = "" if ceiling is None else f"; a question may cost ε = {ceiling}"
     who = f"{caller.get('subject')}, {caller.get('role')}, until {caller.get('expires')}{most}"
     say(printable(f"you are    {who}"))
-    say(f"signed by  {signed_by}" + ("" if key else ", as the server says: ask the custodian"))
+    say(f"signed by  {signed_by}" + ("" if key else ", by its own account: check with the custodian"))
     if schema is not None:
         say()
         show_declared(schema["tables"])

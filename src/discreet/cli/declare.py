@@ -16,16 +16,16 @@ from discreet.printable import printable
 def declare(  # noqa: PLR0913 — what may be weakened, each by name
     *,
     publish: Annotated[
-        list[str] | None, typer.Option("--publish", metavar="TABLE", help="Everybody may know this table, every row.")
+        list[str] | None, typer.Option("--publish", metavar="TABLE", help="Everyone may know every row of this table.")
     ] = None,
     narrow: Annotated[
         list[str] | None,
-        typer.Option("--narrow", metavar="TABLE.COLUMN", help="Its bounds, or a table's row ceiling, may be narrower."),
+        typer.Option("--narrow", metavar="TABLE.COLUMN", help="Its bounds, or a table's row ceiling, may be tighter."),
     ] = None,
     keys: Annotated[
-        list[str] | None, typer.Option("--keys", metavar="TABLE.COLUMN", help="It may have keys that it hadn't.")
+        list[str] | None, typer.Option("--keys", metavar="TABLE.COLUMN", help="It may have new keys.")
     ] = None,
-    budget: Annotated[bool, typer.Option("--budget", help="The budget may be greater.")] = False,
+    budget: Annotated[bool, typer.Option("--budget", help="The budget may be larger.")] = False,
     failures: Annotated[bool, typer.Option("--failures", help="More questions may fail.")] = False,
     config: options.Config = options.CONFIG,
 ) -> None:

@@ -19,7 +19,7 @@ from discreet.cli.show.sheets import refuse_binary_to_screen
 def failures(
     *,
     acknowledge: Annotated[
-        bool, typer.Option("--acknowledge", help="Note that you have looked at them, so that asking goes on.")
+        bool, typer.Option("--acknowledge", help="Record that you have looked into them, so that questions go on.")
     ] = False,
     format_: options.Formatted = Format.TABLE,
     config: options.Config = options.CONFIG,
@@ -40,6 +40,9 @@ def failures(
     if format_ is Format.TABLE:
         if shown:
             brief(shown).show(format_)
-        say(f"{words}; {'looked at, by an entry of the ledger' if acknowledge else 'nobody has looked at them yet'}")
+        say(
+            f"{words}; "
+            f"{'looked into, as an entry of the ledger now says' if acknowledge else 'nobody has looked into them yet'}"
+        )
     else:
         whole(shown).show(format_)

@@ -21,11 +21,11 @@ from discreet.errors import InvalidArgument
 @somewhere
 def history(  # noqa: PLR0913 — what may be said, each by name
     entry: Annotated[
-        int | None, typer.Argument(metavar="ENTRY", min=1, help="Only the entry of this number, as it was asked.")
+        int | None, typer.Argument(metavar="ENTRY", min=1, help="Only the entry of this number, in full.")
     ] = None,
     *,
-    full: Annotated[bool, typer.Option("--full", help="Show each question as it was asked, all of it.")] = False,
-    last: Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="Only the last so many.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="Show each question in full, as it was asked.")] = False,
+    last: Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="Only this many, the latest.")] = None,
     format_: options.Formatted = Format.TABLE,
     raw: options.Raw = False,
     where: Where,
@@ -56,6 +56,6 @@ def _numbered(entries: Sequence[Line], number: int) -> Sequence[Line]:
     found = [each for each in entries if each.number == number]
     if not found:
         numbers = [each.number for each in entries if each.number is not None]
-        there = f"there are {numbers[0]} to {numbers[-1]}" if numbers else "nothing was asked yet"
+        there = f"there are {numbers[0]} to {numbers[-1]}" if numbers else "nothing has been asked yet"
         raise InvalidArgument(f"there is no entry {number}", hint=there)
     return found

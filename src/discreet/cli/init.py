@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from discreet.tables import Source
     from discreet.tables.proposals import Proposal, ProposalInput, TableProposal
 
-_GUESSED = "guessed from the cells of text files, of which one can change a kind: correct them, or use --strict"
+_GUESSED = "guessed from the cells of text files, where a single cell can change a kind: correct them, or use --strict"
 
 
 @reported
@@ -42,18 +42,19 @@ def init(  # noqa: PLR0913 — each is an option of the command
     unit: Annotated[
         str | None,
         typer.Option(
-            metavar="COLUMN", help="The column (of the first table) that tells whose row it is; `row`: each its own."
+            metavar="COLUMN",
+            help="The column (of the first table) that says whose row it is; `row` if each row is another person.",
         ),
     ] = None,
     leak: Annotated[
         bool,
-        typer.Option("--leak", help="Propose bounds and keys that were read off the data, too, each under a mark."),
+        typer.Option("--leak", help="Also propose bounds and keys that are read off the data, each marked as a leak."),
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Don't look at the data, not even at how it is written.")
+        bool, typer.Option("--strict", help="Don't look at the data, not even at how values are written.")
     ] = False,
     how: Written,
-    force: Annotated[bool, typer.Option("--force", help="Replace a configuration that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing configuration.")] = False,
     all_: Annotated[bool, typer.Option("--all", help="Show every column, however many there are.")] = False,
 ) -> None:
     """Propose a configuration for one or more tables, from their schemas and from public knowledge.
@@ -68,9 +69,11 @@ def init(  # noqa: PLR0913 — each is an option of the command
     from discreet.tables.proposals import propose_together
 
     if how.table is not None and len(files) > 1:
-        raise InvalidArgument("--table names a table inside of one database", hint="give one file, or no --table")
+        raise InvalidArgument("--table names a table within one database", hint="give one file, or no --table")
     if output.exists() and not force:  # a configuration holds a custodian's decisions
-        raise ConfigError(f"the file {str(output)!r} is there already", hint="--force replaces it; --output spares it")
+        raise ConfigError(
+            f"the file {str(output)!r} already exists", hint="--force replaces it; --output writes to another file"
+        )
     with working("looking at the table" if len(files) == 1 else "looking at the tables"):
         sources = [how.source(file) if file == files[0] else how.source_beside(files[0], file) for file in files]
         said = [unit if number == 0 else None for number in range(len(sources))]
@@ -156,9 +159,9 @@ def _show_proposal(  # noqa: PLR0913 — what was said on the command line
         facts += [(title, f"{of}{text}") for title, text in words.items() if text]
     if any(each.kinds_are_guessed for each in proposal.tables):
         facts.append(("kinds", _GUESSED))
-    risk = f"`discreet risk {how}{quote(str(files[0]))}` says whom rows would single out"
-    facts.append(("risk", f"{risk}; of noisy answers, ε says what they tell of anybody"))
-    facts.append(("next", f"read {output} and mend it, then ask:"))
+    risk = f"`discreet risk {how}{quote(str(files[0]))}` shows whom the rows would single out"
+    facts.append(("risk", f"{risk}; of noisy answers, ε bounds what they tell about anyone"))
+    facts.append(("next", f"read and correct {output}, then ask:"))
     body = Table.grid(padding=(0, 2, 0, 0))
     for title, text in facts:
         body.add_row(Text(title, style="bold"), Text(printable(text)))
@@ -170,7 +173,7 @@ def _show_proposal(  # noqa: PLR0913 — what was said on the command line
 
 
 def _forms(proposal: TableProposal) -> str:
-    """How columns that are texts now could be declared, so that they are read as numbers or dates."""
+    """Declarations with which columns of texts would be read as numbers or dates."""
     from discreet.tables.schema.config_writer import value
 
     listed = [
@@ -203,14 +206,17 @@ def _listing(proposal: TableProposal, *, whole: bool) -> RenderableType:
 
 
 def _unit(proposal: TableProposal) -> str:
-    """Whose presence is hidden, and what the custodian should check."""
+    """The proposed unit, and what the custodian should check about it."""
     unit = proposal.table.unit
     if unit is None:
-        return f"found along {', '.join(map(str, proposal.table.links))}: right if that tells whose row it is"
+        return f"found along {', '.join(map(str, proposal.table.links))}: right if that says whose row it is"
     if unit.is_row:
-        return "row: right only if nobody can have two rows; else name the column that tells whose row it is: --unit"
-    others = f" ({', '.join(proposal.ids[1:])} could be, too: --unit)" if proposal.ids[1:] else ""
-    return f"{unit}, which tells whose row it is{others}"
+        return (
+            "row: right only if nobody can have two rows; if somebody can, name the column that says whose row it is: "
+            "--unit"
+        )
+    others = f" ({', '.join(proposal.ids[1:])} could also be it: --unit)" if proposal.ids[1:] else ""
+    return f"{unit}, which says whose row it is{others}"
 
 
 def _limits(proposal: TableProposal) -> str:
@@ -223,8 +229,9 @@ def _limits(proposal: TableProposal) -> str:
     if table.limits is not None:
         return f"{limits_to_read(table.limits)} of each unit; if one may have more, say how many"
     return (
-        "none: how many rows one unit may have, names don't say. Write limits = { rows = … } from knowledge, under "
-        f"[{dotted(('tables', table.name))}]; until then each question says its own: --limits 20, or auto"
+        "none, because names don't say how many rows one unit may have. Write limits = { rows = … } from what you "
+        f"know, under [{dotted(('tables', table.name))}]; until then, each question must have its own: --limits 20, "
+        "or auto"
     )
 
 
@@ -233,20 +240,20 @@ def _whose(proposal: TableProposal) -> str:
     if not proposal.candidates:
         return ""
     alone = " or ".join(f"--unit {each.column}" for each in proposal.candidates if not each.beside)
-    ways = alone or "make one column of both, for --unit"
-    return f"{'; '.join(map(str, proposal.candidates))}. If it says whose a row is, protect them: {ways}"
+    ways = alone or "combine both into one column for --unit"
+    return f"{'; '.join(map(str, proposal.candidates))}. If that says whose row it is, protect them: {ways}"
 
 
 def _leaks(proposal: TableProposal) -> str:
-    """What to do about what was read off the data."""
+    """The advice about what was read off the data."""
     leaks = ", ".join((*(["the unit"] if proposal.unit_is_read else []), *proposal.leaks))
-    return leaks and f"read off the data: {leaks}; replace by what the column may hold, or leave --leak out"
+    return leaks and f"read off the data: {leaks}; replace them by what the columns may hold, or leave out --leak"
 
 
 def _blank(proposal: TableProposal) -> str:
-    """What to do about the columns of which only the kind is declared."""
+    """The advice about columns of which only the kind is declared."""
     blank = [each.column.name for each in proposal.suggestions if each.is_open]
-    return f"{cut_list(blank)}: fill in what the column may hold; --leak proposes what the data has" if blank else ""
+    return f"{cut_list(blank)}: fill in what the columns may hold; --leak proposes what the data has" if blank else ""
 
 
 def _first_question(proposal: Proposal, output: Path) -> str:

@@ -17,8 +17,8 @@ from discreet.cli.show.sheets import show_json
 @reported
 def key(
     *,
-    new: Annotated[bool, typer.Option("--new", help="Make another, which signs from now on.")] = False,
-    all_: Annotated[bool, typer.Option("--all", help="Show those of before, too, the oldest first.")] = False,
+    new: Annotated[bool, typer.Option("--new", help="Make a new key, which signs from now on.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Also show earlier keys, the oldest first.")] = False,
     format_: options.TextOrJson = TextFormat.TABLE,
     config: options.Config = options.CONFIG,
 ) -> None:

@@ -35,10 +35,10 @@ def create(*, config: options.Config = options.CONFIG) -> None:
 @ledger.command(cls=Command)
 @reported
 def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The copy; it is made, never replaced.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The copy to make; an existing file is never replaced.")],
     *,
     with_key: Annotated[
-        bool, typer.Option("--with-key", help="Copy the signing key, too, into FILE.key: who has it signs as you do.")
+        bool, typer.Option("--with-key", help="Also copy the signing key, to FILE.key: whoever has it can sign as you.")
     ] = False,
     config: options.Config = options.CONFIG,
 ) -> None:
@@ -65,12 +65,16 @@ def backup(
 def restore(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="The copy; left out where a server's own tools have put it in its place."),
+        typer.Argument(
+            metavar="FILE",
+            help="The copy; leave it out if a database server's own tools have already restored the ledger.",
+        ),
     ] = None,
     *,
-    head: Annotated[Path, typer.Option("--head", help="What a witness kept: signed heads, the latest one last.")],
+    head: Annotated[Path, typer.Option("--head", help="What a witness kept: signed heads, the latest last.")],
     key: Annotated[
-        str | None, typer.Option("--key", metavar="KEY", help="The key of the heads, if it is newer than the copy.")
+        str | None,
+        typer.Option("--key", metavar="KEY", help="The key that signed the heads, if it is newer than the copy."),
     ] = None,
     config: options.Config = options.CONFIG,
 ) -> None:
@@ -100,16 +104,16 @@ def restore(
     newer = None if key is None else PublicKey.read(read_key(key))
     with working("restoring"):
         found = restore(dataset.ledger, file, read_text(head), declared={dataset.name: declared}, key=newer)
-    say(f"restored {printable(dataset.ledger)}, up to the head that was signed at {found.latest}")
+    say(f"restored {printable(dataset.ledger)} up to the head that was signed at {found.latest}")
     for name, charge in found.charged.items():
         words = "it lacked no spending" if charge == Charge.zero() else f"charged what the copy lacked, {charge}"
         say(f"  {printable(name)}: {words}")
     if not found.is_whole:
         closed = f"{found.revoked} tokens were revoked and {found.denied} requests denied"
-        say(f"the copy is behind, so {closed}, and what was answered since is gone")
+        say(f"the copy is behind, so {closed}, and what was answered since then is gone")
     place = key_path(dataset.ledger, config)
     if file is not None and place is not None and not place.exists() and key_beside(file).exists():
         SigningKey.copied(key_beside(file), place)
         say(f"the signing key is at {printable(str(place))}")
     elif place is None or not place.exists():
-        say("there is no signing key: copy it to its place, or `discreet key --new` makes another")
+        say("there is no signing key: copy it to its place, or make a new one with `discreet key --new`")

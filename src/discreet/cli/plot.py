@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
         @property
         def event(self) -> Event:
-            """What a release does, for accounting."""
+            """The release as an event for accounting."""
 
 
 _USES, _EPSILONS = 25, 61
-"""How many points a curve over uses has, and one over ε."""
+"""How many points a curve has, over uses and over ε."""
 
 _ANSWERS = 100_000
-"""The most answers that are drawn for an average."""
+"""How many answers are drawn for an average, at most."""
 
 _NO_EPSILON = Fraction(1, 2**64)
 """Stands for ε = 0, which zCDP's formula doesn't take."""
@@ -43,7 +43,7 @@ _NO_EPSILON = Fraction(1, 2**64)
 plot = typer.Typer(
     name="plot",
     cls=Group,
-    help="Draw what privacy means, in numbers of your own: SVG or PNG.",
+    help="Draw what privacy means with numbers of your own, as SVG or PNG.",
     epilog="No data is read and no budget is spent. Needs Matplotlib: pip install 'discreet[plot]'",
     rich_markup_mode="markdown",
     no_args_is_help=True,
@@ -63,7 +63,7 @@ class Noise(StrEnum):
 
 Out: TypeAlias = Annotated[
     Path,
-    typer.Option("--out", "-o", metavar="FILE", help="The file to write or replace: its ending is .svg or .png."),
+    typer.Option("--out", "-o", metavar="FILE", help="The .svg or .png file to write or replace."),
 ]
 Sensitivity: TypeAlias = Annotated[
     int, typer.Option(metavar="COUNT", min=1, help="By how much the exact answers of neighbours can differ.")
@@ -78,7 +78,7 @@ def neighbours(  # noqa: PLR0913 — each is an option of the command
     out: Out,
     epsilon: Annotated[
         list[str] | None,
-        typer.Option(metavar="NUMBER", help="ε of a panel. May be repeated, up to three times. [default: 0.5, 10]"),
+        typer.Option(metavar="NUMBER", help="ε of a panel. May be given up to three times. [default: 0.5, 10]"),
     ] = None,
     answers: Annotated[
         tuple[int, int], typer.Option(metavar="COUNT COUNT", help="The exact answers on D and on D′.")
@@ -97,7 +97,7 @@ def neighbours(  # noqa: PLR0913 — each is an option of the command
     if abs(answers[0] - answers[1]) > sensitivity:
         raise InvalidArgument(
             f"the answers {answers[0]} and {answers[1]} differ by more than the sensitivity, {sensitivity}",
-            hint="a greater --sensitivity, or --answers that neighbours can have",
+            hint="give a greater --sensitivity, or --answers that neighbours can have",
         )
     with working("drawing"):
         noises = {
@@ -113,7 +113,7 @@ def neighbours(  # noqa: PLR0913 — each is an option of the command
 def loss(
     *,
     out: Out,
-    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="ε of each noise, and the mark in the figure.")] = "1",
+    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="ε of each noise, marked in the figure.")] = "1",
     delta: Delta = "1e-6",
     sensitivity: Sensitivity = 7,
 ) -> None:
@@ -146,10 +146,10 @@ def loss(
 def delta(  # noqa: PLR0913 — each is an option of the command
     *,
     out: Out,
-    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="ε that the noise of each use is made for.")] = "1",
+    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="ε for which the noise of each use is made.")] = "1",
     delta: Delta = "1e-6",
     sensitivity: Sensitivity = 1,
-    uses: Annotated[int, typer.Option(metavar="COUNT", min=1, max=10_000, help="How often each is used.")] = 1,
+    uses: Annotated[int, typer.Option(metavar="COUNT", min=1, max=10_000, help="How many times each is used.")] = 1,
     most: Annotated[str, typer.Option(metavar="NUMBER", help="The largest ε of the figure.")] = "2",
 ) -> None:
     """Draw δ against ε, for Laplace and for Gaussian noise made for the same ε.
@@ -248,7 +248,9 @@ def accuracy(  # noqa: PLR0913 — each is an option of the command
     most: Annotated[str, typer.Option(metavar="NUMBER", help="The largest ε of the figure.")] = "10",
     delta: Delta = "1e-6",
     sensitivity: Sensitivity = 1,
-    confidence: Annotated[float, typer.Option(metavar="NUMBER", help="Of the ±, between 0 and 1.")] = 0.95,
+    confidence: Annotated[
+        float, typer.Option(metavar="NUMBER", help="The confidence of the ±, between 0 and 1.")
+    ] = 0.95,
 ) -> None:
     """Draw the ± of an answer against its ε, and below it how well an attacker can guess.
 
@@ -284,7 +286,7 @@ def averaging(
     count: Annotated[int, typer.Option(metavar="COUNT", help="The exact answer.")] = 4,
     epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="ε of each answer.")] = "0.5",
     answers: Annotated[
-        int, typer.Option(metavar="COUNT", min=2, max=_ANSWERS, help="How often the question is asked.")
+        int, typer.Option(metavar="COUNT", min=2, max=_ANSWERS, help="How many times the question is asked.")
     ] = 200,
 ) -> None:
     """Draw the averaging attack: the mean of many noisy answers to one question.

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from discreet.interfaces.client import RemoteRequest
     from discreet.ledger import ApprovalRequest
 
-Name: TypeAlias = Annotated[str, typer.Argument(metavar="REQUEST", help="What `discreet request list` calls it.")]
-By: TypeAlias = Annotated[str, typer.Option("--by", metavar="NAME", help="Who decides; never who made the request.")]
+Name: TypeAlias = Annotated[str, typer.Argument(metavar="REQUEST", help="Its id in `discreet request list`.")]
+By: TypeAlias = Annotated[
+    str, typer.Option("--by", metavar="NAME", help="Who decides; never the one who made the request.")
+]
 request = group("request", "Questions above a ceiling that analysts asked to be approved.")
 
 
@@ -34,7 +36,9 @@ def create(
     question: options.Question,
     *,
     terms: dict[str, Any],
-    purpose: Annotated[str, typer.Option("--purpose", metavar="TEXT", help="What it is for, for the custodian.")],
+    purpose: Annotated[
+        str, typer.Option("--purpose", metavar="TEXT", help="What it is for; the custodian reads this.")
+    ],
     format_: options.TextOrJson = TextFormat.TABLE,
     where: Where,
 ) -> None:
@@ -47,7 +51,7 @@ def create(
 
     if where.server is None:
         raise InvalidArgument(
-            "a request is made at a server, in the name of the token's holder", hint="--server says which"
+            "a request is made at a server, in the name of the token's holder", hint="name it with --server"
         )
     with where.opened() as tables:
         if isinstance(tables, Remote):
@@ -80,9 +84,9 @@ def list_(*, format_: options.Formatted = Format.TABLE, raw: options.Raw = False
 def approve(
     name: Name,
     *,
-    days: Annotated[int, typer.Option("--days", min=1, help="For how many days it may be asked.")] = 7,
+    days: Annotated[int, typer.Option("--days", min=1, help="How many days the approval is valid.")] = 7,
     any_version: Annotated[
-        bool, typer.Option("--any-version", help="Of any version of the tables, not of the one in force alone.")
+        bool, typer.Option("--any-version", help="For any version of the tables, not only the one in force.")
     ] = False,
     by: By = "custodian",
     config: options.Config = options.CONFIG,
@@ -117,7 +121,9 @@ def approve(
 def deny(
     name: Name,
     *,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="For who requested it.")] = "",
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="The reason, for the analyst who requested it.")
+    ] = "",
     by: By = "custodian",
     config: options.Config = options.CONFIG,
 ) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from discreet.service import Issued, Service, Settings
 
 _FIRST_DAYS = 90
-"""For how many days the custodian's first token holds."""
+"""How many days the custodian's first token is valid."""
 
 Planning: TypeAlias = Annotated[
     float, typer.Option(help="Seconds of processor time a minute for planning one analyst's questions.")
@@ -36,7 +36,7 @@ MostValues: TypeAlias = Annotated[
     int, typer.Option("--most-values", min=1, help="How many numbers one answer may release.")
 ]
 SlotSeconds: TypeAlias = Annotated[
-    float, typer.Option("--slot-seconds", help="Seconds of a slot a day for one analyst's questions.")
+    float, typer.Option("--slot-seconds", help="Seconds of slots a day for one analyst's questions.")
 ]
 LedgerBytes: TypeAlias = Annotated[
     float, typer.Option("--ledger-bytes", help="Bytes a day by which one analyst's questions may grow the ledger.")
@@ -45,34 +45,37 @@ WitnessPlace: TypeAlias = Annotated[
     str, typer.Option("--witness", metavar="PLACE", help="Send signed heads of the ledger to this file or address.")
 ]
 OpenIDFile: TypeAlias = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Let people sign in by OpenID Connect, as this file says.")
+    Path | None,
+    typer.Option(metavar="FILE", help="Let people sign in through OpenID Connect, as configured in this file."),
 ]
 MetricsPort: TypeAlias = Annotated[
-    int | None, typer.Option(min=1, max=65_535, help="Show metrics at this port, in Prometheus's format.")
+    int | None, typer.Option(min=1, max=65_535, help="Show metrics in Prometheus's format at this port.")
 ]
-MetricsHost: TypeAlias = Annotated[str, typer.Option(help="The address of that port; who reaches it reads them.")]
+MetricsHost: TypeAlias = Annotated[
+    str, typer.Option(help="The address for that port; whoever can reach it can read them.")
+]
 
 
 @reported
 def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     *,
     host: Annotated[
-        str, typer.Option(help="The address to listen at; others than this machine's need TLS.")
+        str, typer.Option(help="The address to listen at; any but this machine's own needs TLS.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen at.")] = 8443,
     certificate: Annotated[Path | None, typer.Option(help="A file with the certificate for TLS.")] = None,
-    key: Annotated[Path | None, typer.Option(help="A file with the certificate's key.")] = None,
-    behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A proxy in front does the TLS.")] = False,
-    slots: Annotated[int, typer.Option(min=1, help="How many questions run at a time, each in its own process.")] = 1,
+    key: Annotated[Path | None, typer.Option(help="A file with the certificate's private key.")] = None,
+    behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A proxy in front handles TLS.")] = False,
+    slots: Annotated[int, typer.Option(min=1, help="How many questions run at once, each in its own process.")] = 1,
     planners: Annotated[int, typer.Option(min=1, help="How many processes plan questions.")] = 1,
     planning: Planning = 20.0,
     most_values: MostValues = 50_000,
     slot_seconds: SlotSeconds = 21_600.0,
     ledger_bytes: LedgerBytes = 100_000_000.0,
-    base: Annotated[float, typer.Option(help="Seconds that every question has.")] = 1.0,
-    scan: Annotated[float, typer.Option(help="Seconds for each time that it reads a table.")] = 1.0,
+    base: Annotated[float, typer.Option(help="Seconds that every question is given.")] = 1.0,
+    scan: Annotated[float, typer.Option(help="Seconds added for each reading of a table.")] = 1.0,
     rungs: Annotated[
-        int, typer.Option(help="At how many times it may end, each twice the one before; more than 1 tell more.")
+        int, typer.Option(help="How many times it may end at, each twice the one before; more than 1 tells more.")
     ] = 1,
     witness: WitnessPlace = "",
     witness_every: Annotated[float, typer.Option("--witness-every", metavar="SECONDS", help="How often.")] = 60.0,
@@ -142,7 +145,7 @@ def _refuse_nonsense(host: str, certificate: Path | None, key: Path | None, *, b
         )
     if slots > (cores := len(usable_cores())):
         raise InvalidArgument(
-            f"{slots} questions at a time would share {cores} cores, and each slow the others down",
+            f"{slots} questions at once would share {cores} cores, and slow each other down",
             hint=f"--slots {cores}, or fewer",
         )
     require_extras("server")
@@ -192,7 +195,7 @@ def _opened(config: Path, settings: Settings) -> Iterator[Service]:
         service = Service(config, settings, EventLog(sys.stderr))
     try:
         if service.sender.is_behind:
-            say("the witness can't be reached; it is tried again by the clock, and /healthz says so until then")
+            say("the witness can't be reached; it is tried again at set times, and /healthz says so until then")
         yield service
     finally:
         service.close()
@@ -209,11 +212,11 @@ def _show_first(tokens: Tokens, config: Path) -> None:
     if not shown and not os.access(config.absolute().parent, os.W_OK):
         raise InvalidArgument(
             "the custodian's first token can't be written beside the configuration",
-            hint="make it before the first start: discreet token create custodian --role custodian",
+            hint="make it before you first start the server: discreet token create custodian --role custodian",
         )
     issued = issue(tokens, "custodian", Role.CUSTODIAN, days=_FIRST_DAYS)
     if shown:
-        say(f"the custodian's token, shown this once: {issued.text}")
+        say(f"the custodian's token, which is shown only once: {issued.text}")
         return
     say(f"the custodian's token is in {printable(str(_written(issued, config)))}")
 

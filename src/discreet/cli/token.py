@@ -16,7 +16,7 @@ from discreet.cli.show.sheets import Sheet, refuse_binary_to_screen
 from discreet.errors import InvalidArgument
 from discreet.printable import printable
 
-Days: TypeAlias = Annotated[int, typer.Option("--days", min=1, help="For how many days it holds.")]
+Days: TypeAlias = Annotated[int, typer.Option("--days", min=1, help="How many days it is valid.")]
 token = group("token", "Who may come in through `discreet serve`.")
 
 
@@ -28,18 +28,20 @@ def create(  # noqa: PLR0913 — what a token may allow, each by name
     role: Annotated[str, typer.Option("--role", help="analyst, custodian, auditor or operator.")] = "analyst",
     days: Days = 90,
     most_epsilon: Annotated[
-        str | None, typer.Option("--most-epsilon", metavar="NUMBER", help="The most that one question may cost in ε.")
+        str | None, typer.Option("--most-epsilon", metavar="NUMBER", help="The most ε that one question may cost.")
     ] = None,
     most_rho: Annotated[
         str | None,
-        typer.Option("--most-rho", metavar="NUMBER", help="The same in ρ; beside --most-epsilon, it lets Gaussian in."),
+        typer.Option(
+            "--most-rho", metavar="NUMBER", help="The same in ρ; beside --most-epsilon, it allows Gaussian noise."
+        ),
     ] = None,
     share: Annotated[
         str | None,
         typer.Option(
             "--share",
             metavar="NUMBER",
-            help="The most that NAME may spend in all, in ε; all for all of the budget. A tenth of it if left out.",
+            help="The most ε that NAME may spend in all; `all` means the whole budget. A tenth of it if left out.",
         ),
     ] = None,
     share_delta: Annotated[
@@ -47,10 +49,10 @@ def create(  # noqa: PLR0913 — what a token may allow, each by name
     ] = None,
     renews: Annotated[
         str | None,
-        typer.Option("--renews", metavar="monthly", help="The share is for each calendar month, in UTC, not in all."),
+        typer.Option("--renews", metavar="monthly", help="The share is for each calendar month (UTC), not in all."),
     ] = None,
     datasets: Annotated[
-        list[str] | None, typer.Option("--dataset", metavar="NAME", help="Whose tables it is for; else this one's.")
+        list[str] | None, typer.Option("--dataset", metavar="NAME", help="The account it is for; this one if left out.")
     ] = None,
     config: options.Config = options.CONFIG,
 ) -> None:
@@ -59,7 +61,7 @@ def create(  # noqa: PLR0913 — what a token may allow, each by name
     from discreet.service.tokens import issue, usual_share
 
     if share is None and share_delta is not None:
-        raise InvalidArgument("a share has an ε beside its δ", hint="--share 1 --share-delta 1e-6")
+        raise InvalidArgument("a share with a δ needs an ε too", hint="--share 1 --share-delta 1e-6")
     held, is_whole = role_of(role), share == ALL and renews is None
     with opened(config) as tables:
         said = share_of(None if share is None or is_whole else {"epsilon": share, "delta": share_delta}, renews)
@@ -117,7 +119,7 @@ def list_(
 @token.command(cls=Command)
 @reported
 def revoke(
-    name: Annotated[str, typer.Argument(metavar="TOKEN", help="What `discreet token list` calls it.")],
+    name: Annotated[str, typer.Argument(metavar="TOKEN", help="Its id in `discreet token list`.")],
     *,
     config: options.Config = options.CONFIG,
 ) -> None:
@@ -125,6 +127,6 @@ def revoke(
     with opened(config) as tables:
         found = tables.tokens.called(name)
         if found is None:
-            raise InvalidArgument("there is no such token", hint="`discreet token list` shows what they are called")
+            raise InvalidArgument("there is no such token", hint="`discreet token list` shows their ids")
         tables.tokens.revoke(found.digest)
     say(f"revoked {name}, of {printable(found.subject)}")

@@ -29,16 +29,17 @@ _SYMBOLS = {"epsilon": "ε", "rho": "ρ", "delta": "δ"}
 def verify(  # noqa: PLR0913 — what can be verified, each by name
     *,
     kept: Annotated[
-        str | None, typer.Option(metavar="HASH", help="A head that was printed before and kept elsewhere.")
+        str | None, typer.Option(metavar="HASH", help="A head that was printed earlier and kept elsewhere.")
     ] = None,
     certificate: Annotated[
-        Path | None, typer.Option("--certificate", metavar="FILE", help="Verify a signed answer instead; - reads it.")
+        Path | None,
+        typer.Option("--certificate", metavar="FILE", help="Verify a signed answer instead; - reads standard input."),
     ] = None,
     head: Annotated[
-        Path | None, typer.Option("--head", metavar="FILE", help="Verify signed heads instead; - reads them.")
+        Path | None, typer.Option("--head", metavar="FILE", help="Verify signed heads instead; - reads standard input.")
     ] = None,
     key: Annotated[
-        str | None, typer.Option("--key", metavar="KEY", help="The public key they must be signed with; or its file.")
+        str | None, typer.Option("--key", metavar="KEY", help="The public key they must be signed with, or its file.")
     ] = None,
     format_: options.TextOrJson = TextFormat.TABLE,
     config: options.Config = options.CONFIG,
@@ -55,7 +56,7 @@ def verify(  # noqa: PLR0913 — what can be verified, each by name
         _verify_signed(certificate, head, key, as_json=format_ is TextFormat.JSON)
         return
     if key is not None:
-        raise InvalidArgument("a key verifies something signed", hint="--certificate FILE, or --head FILE")
+        raise InvalidArgument("--key is for verifying something signed", hint="--certificate FILE, or --head FILE")
     with working("verifying"), opened(config) as tables:
         found = tables.verify(kept=None if kept is None else "".join(kept.split()))
         problems = [str(problem) for problem in found.problems]
@@ -84,7 +85,8 @@ def _verify_signed(certificate: Path | None, head: Path | None, key: str | None,
 
     if key is None or (certificate is not None and head is not None):
         raise InvalidArgument(
-            "one signed thing is verified with one key", hint="--certificate FILE --key KEY, or --head FILE --key KEY"
+            "give one signed thing, and the key to verify it with",
+            hint="--certificate FILE --key KEY, or --head FILE --key KEY",
         )
     public = PublicKey.read(read_key(key))
     if certificate is not None:
@@ -104,7 +106,7 @@ def _verify_signed(certificate: Path | None, head: Path | None, key: str | None,
         )
         for name, value in said[-1].items():
             say(printable(f"{name:<10} {'none' if value is None else value}"), 11)
-        say("that its owner said this is shown; not that it is right, nor that nothing newer was said")
+        say("this shows that the key's owner said so; not that it is right, nor that nothing newer was said")
     else:
         for number, check in enumerate(checks, 1):
             for problem in check.problems:

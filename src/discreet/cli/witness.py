@@ -15,7 +15,7 @@ from discreet.cli.show.screen import say
 @reported
 def witness(
     place: Annotated[
-        str, typer.Argument(metavar="PLACE", help="A file elsewhere, to append to; or an https:// address.")
+        str, typer.Argument(metavar="PLACE", help="A file elsewhere to append to, or an https:// address.")
     ],
     *,
     config: options.Config = options.CONFIG,

@@ -1,4 +1,4 @@
-"""What an account says of itself: what was spent, what is left, who may come in, and what was asked."""
+"""The public side of an account: what was spent, what is left, who may come in, and what was asked."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Accounted:
 
     @property
     def remaining(self) -> Remaining:
-        """What may still be spent."""
+        """The part of the budget that may still be spent."""
         return self._account.remaining()
 
     def spent_by(self, analyst: str) -> Charge:
@@ -49,11 +49,11 @@ class Accounted:
         return self._account.spent(analyst)
 
     def remaining_by(self, analyst: str) -> Remaining:
-        """What one analyst may still spend: the lesser of what their share and the budget have left."""
+        """The amount one analyst may still spend: the lesser of what their share and the budget have left."""
         return self._account.remaining(analyst)
 
     def standing(self, analyst: str, token: str = "") -> Standing:
-        """Where an analyst stands: what they have spent, in all and this month, what is left, and when it renews.
+        """An analyst's standing: what they have spent in all and this month, what is left, and when it renews.
 
         Args:
             analyst: who.
@@ -79,7 +79,7 @@ class Accounted:
 
     @property
     def tokens(self) -> Tokens:
-        """Who may come in through a server; for the custodian."""
+        """The tokens that let people in through a server; for the custodian."""
         return self._account.tokens
 
     @property
@@ -96,7 +96,7 @@ class Accounted:
         self._account.check_approval(attempt, analyst)
 
     def tried(self, key: str) -> Tried | None:
-        """What became of the attempt under an idempotency key, given by its digest; None if it was never paid for."""
+        """The outcome of the attempt under an idempotency key, given by its digest; None if it was never paid for."""
         return self._account.tried(key)
 
     @property

@@ -140,7 +140,8 @@ class Admissions(Versions):
             return groups
         if group not in groups:
             raise InvalidArgument(
-                f"no table is of the refresh group {group[:70]!r}", hint=f"there are {', '.join(map(repr, groups))}"
+                f"no table belongs to the refresh group {group[:70]!r}",
+                hint=f"there are {', '.join(map(repr, groups))}",
             )
         return (group,)
 
@@ -259,7 +260,7 @@ def _problem(error: Exception) -> str:
     """Why sources couldn't be read, in words. Those of an error that nobody foresaw may quote a row."""
     if isinstance(error, DiscreetError):
         return str(error)
-    return f"{type(error).__name__}, which nobody foresaw (`discreet admit` shows where it comes from)"
+    return f"{type(error).__name__}, which wasn't expected (`discreet admit` shows where it comes from)"
 
 
 def _linked(source: Path, target: Path) -> None:
@@ -275,4 +276,4 @@ def _linked(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
         target.chmod(0o600)
     except OSError as error:
-        raise SnapshotError(f"the snapshot can't be handed on: {error.strerror}", hint="is the disk full?") from None
+        raise SnapshotError(f"the snapshot can't be passed on: {error.strerror}", hint="is the disk full?") from None

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from discreet.ledger import Signing
 
 _FIRST, _LAST = int(ordinal(datetime.min)), int(ordinal(datetime.max))  # noqa: DTZ901 — timestamps have no zone
-"""In microseconds: rounded outwards to a float, an end may lie beyond the calendar by a few."""
+"""In microseconds: an end that is rounded outwards to a float may lie a few of them beyond the calendar."""
 
 
 def answers_of(found: Tuned, signing: Signing) -> list[Answer]:
@@ -194,15 +194,21 @@ def _deviation(expr: ir.Expr, drafts: Sequence[Draft]) -> float | None:
 def _coverage(plan: Plan, arrangement: Arrangement) -> str:
     """Caveats about the intervals, in words: where they promise less than they seem to, or more than they need to."""
     if plan.is_free:
-        return "exactly, as nothing is measured"
+        return "exactly, because nothing is measured"
     words = []
     if any(level.draft.threshold is not None for level in plan.levels):
         words.append("groups are shown if their noisy numbers reach a threshold; near it, intervals reach far down")
     question = plan.question
     if picks_by_noise(question):
-        words.append("rows were picked by noisy values: theirs are wider, to hold as often of those shown")
+        words.append(
+            "rows were picked by their noisy values, so these have wider intervals, which hold as often for the rows "
+            "shown"
+        )
     if any(group.before is not None for group, _ in arrangement.rows):
-        words.append("they follow from an answer in which noisy values picked: intervals are wider, as they were there")
+        words.append(
+            "they follow from an answer whose rows were picked by noisy values, so the intervals are wider, as they "
+            "were there"
+        )
     asked = {each.function for each in question.aggregates}
     words += [each.caveat for each in AGGREGATES.values() if each in asked and each.caveat]
     return "; ".join(dict.fromkeys(words))

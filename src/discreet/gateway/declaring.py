@@ -17,10 +17,10 @@ from discreet.tables.schema.column import kind_of
 from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING
 
 Declaration: TypeAlias = Bounds | Keys | Column | None
-"""The declaration of a column: bounds, keys, everything, or None, which only lets questions use it."""
+"""The declaration of a column: bounds, keys, a whole `Column`, or None, which only lets questions use it."""
 
 DeclarationLike: TypeAlias = Declaration | tuple[BoundValue, BoundValue] | list[Any]
-"""How that can be written: a pair for bounds, a list for keys."""
+"""Its shorthands: a pair for bounds, a list for keys."""
 
 UnitLike: TypeAlias = Unit | str
 """A unit, or the column that tells units apart."""
@@ -29,8 +29,8 @@ BudgetLike: TypeAlias = Budget | Rationalizable
 """A budget, or its ε."""
 
 _IN_SHORT = (
-    'a pair is bounds, (0, 100) or (date(2020, 1, 1), date(2029, 12, 31)); a list is keys, ["a", "b"]; '
-    "Column(kind=…) says everything"
+    'a pair is bounds, (0, 100) or (date(2020, 1, 1), date(2029, 12, 31)); a list is keys, ["a", "b"]; Column(kind=…) '
+    "can say everything"
 )
 
 
@@ -237,7 +237,7 @@ def text_of(value: object, name: str, example: str = "census") -> str:
     """
     if not isinstance(value, str) or not value:
         got = "an empty one" if isinstance(value, str) else type(value).__name__
-        raise InvalidArgument(f"{name} must be a text, not {got}", hint=f'{name}="{example}"')
+        raise InvalidArgument(f"{name} must be a string, not {got}", hint=f'{name}="{example}"')
     return value
 
 
@@ -249,11 +249,11 @@ def _by_name(what: str, given: Mapping[str, Any] | None, example: str) -> Mappin
     for name in given or {}:
         if not isinstance(name, str):
             raise InvalidArgument(
-                f"{what} are declared by names, which are texts, not {type(name).__name__}", hint=example
+                f"{what} are declared by names, which are strings, not {type(name).__name__}", hint=example
             )
         if what != "analysts" and name.casefold() in seen:
             raise InvalidArgument(
-                f"{what} name {name!r} twice, as {seen[name.casefold()]!r} too", hint="say all of it in one place"
+                f"{what} name {name!r} twice, as {seen[name.casefold()]!r} too", hint="declare it in one place"
             )
         seen[name.casefold()] = name
     return given or {}
@@ -263,7 +263,7 @@ def _columns(unique: Iterable[str]) -> tuple[str, ...]:
     """Names of columns; a text is one."""
     named = (unique,) if isinstance(unique, str) else tuple(unique) if isinstance(unique, Iterable) else (unique,)
     if not all(isinstance(name, str) for name in named):
-        raise InvalidArgument("unique columns are named by texts", hint='unique=["id"]')
+        raise InvalidArgument("unique columns are named by strings", hint='unique=["id"]')
     return named
 
 
@@ -283,7 +283,7 @@ def _unit(unit: UnitLike | None) -> Unit | None:
         return Unit(unit)
     raise InvalidArgument(
         f"a unit must be a Unit or the name of a column, not {type(unit).__name__}",
-        hint='Unit("person_id"), or Unit.row() where each row is somebody else',
+        hint='Unit("person_id"), or Unit.row() if each row is another person',
     )
 
 
@@ -300,7 +300,7 @@ def _declaration(column: str, declared: DeclarationLike) -> Declaration:
         raise InvalidArgument(f"column {column!r}: {error.message}", hint=error.hint or _IN_SHORT) from None
     many = f" of {len(declared)}" if isinstance(declared, tuple) else ""
     raise InvalidArgument(
-        f"column {column!r} is declared by a {type(declared).__name__}{many}, which says nothing of it", hint=_IN_SHORT
+        f"column {column!r} is declared by a {type(declared).__name__}{many}, which has no meaning here", hint=_IN_SHORT
     )
 
 
@@ -342,7 +342,7 @@ def _column(column: Column, declaration: Declaration, source: Source) -> Column:
         if declaration.name.casefold() not in {"", column.name.casefold()}:
             raise InvalidArgument(
                 f"column {column.name!r} is declared as one called {declaration.name!r}",
-                hint="a column's name is said once: Column(kind=…)",
+                hint="leave the name out of it: Column(kind=…)",
             )
         return replace(declaration, name=column.name)
     kind = column.kind

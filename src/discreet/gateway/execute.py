@@ -118,8 +118,8 @@ def _too_accurate(plan: Plan, account: Account, analyst: str | None) -> Accuracy
     best = make_plan(plan.question, replace(request, epsilon=left.epsilon), plan.dataset).expected
     reached = "; ".join(f"{one.column}: {one}" for one in best)
     return AccuracyUnreachable(
-        f"the accuracy asked for takes {plan.cost}; left is {left}",
-        hint=f"the best that it reaches is {reached}",
+        f"the accuracy asked for costs {plan.cost}; {left} is left",
+        hint=f"at most, what is left reaches {reached}",
     )
 
 

@@ -122,8 +122,8 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         own = (unit, columns, limits, row_ceiling, most_rows_per_unit, most_left_out, time_zone)
         if own != (None, None, None, ROW_CEILING, MOST_ROWS_PER_UNIT, MOST_LEFT_OUT, None):
             raise InvalidArgument(
-                "unit, columns, limits, row_ceiling, most_rows_per_unit, most_left_out and time_zone are each table's "
-                "own",
+                "unit, columns, limits, row_ceiling, most_rows_per_unit, most_left_out and time_zone belong to each "
+                "table",
                 hint="give them to table(…), in the list",
             )
         declared = _several(data)
@@ -161,7 +161,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
 
 
 _PATHS = {"ledger": "census.ledger", "snapshots": "snapshots", "path": "discreet.toml"}
-"""How each path may look."""
+"""An example of each path."""
 
 
 def _path(given: str | Path | None, name: str) -> str | None:
@@ -221,7 +221,7 @@ def _needed(unit: UnitLike | None) -> UnitLike:
     """The unit of a table on its own."""
     if unit is None:
         raise InvalidArgument(
-            "whose presence is to be hidden? A table on its own needs a unit",
+            "whose presence is to be hidden? A single table needs a unit",
             hint='unit=Unit.row() if nobody can have two rows, else unit=Unit("person_id")',
         )
     return unit
@@ -274,7 +274,7 @@ def create_ledger(path: str | Path) -> Dataset:
         return dataset
     raise InvalidArgument(
         f"there is a ledger at {dataset.ledger}, which remembers what was spent",
-        hint=Hint("load it: `remaining` is what it has left", cli="`discreet budget` shows what it has left"),
+        hint=Hint("load it: `remaining` shows what it has left", cli="`discreet budget` shows what it has left"),
     )
 
 

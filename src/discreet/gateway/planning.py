@@ -104,7 +104,7 @@ class Planning:
         made = again(offer) if plan.choice is None else self._choosing(again, offer)
         if made.dataset != plan.dataset or made.digest != plan.digest:
             raise InvalidArgument(
-                "the plan was made for other tables, or for other declarations of these",
+                "the plan was made for other tables, or these tables were declared differently then",
                 hint="plan the question again, here",
             )
         return made
@@ -129,10 +129,10 @@ class Planning:
         from discreet.query.sql import Options, options
 
         if request.cut_off:
-            raise InvalidArgument("cut_off isn't offered within a workload", hint="ask on its own")
+            raise InvalidArgument("a workload doesn't measure cut_off", hint="ask on its own")
         if any(options(text, dialect) != Options() for text, dialect in questions):
             raise InvalidArgument(
-                "a question with OPTIONS of its own has no place in a workload", hint="offer for all of them together"
+                "a question of a workload can't have OPTIONS of its own", hint="make one offer for all of them"
             )
         dataset = self._facts(request.bounds, *(text for text, _ in questions))
         asked = [self._parsed_among(number, each, dataset) for number, each in enumerate(questions, 1)]

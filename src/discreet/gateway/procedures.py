@@ -49,7 +49,7 @@ class Procedure(Generic[_Found]):
             except StopIteration as end:
                 found: _Found = end.value
                 return found
-        raise AssertionError("a procedure has no more steps than its plan says")
+        raise AssertionError("a procedure can't have more steps than its plan says")
 
 
 def carry_out(
@@ -79,5 +79,5 @@ def carry_out(
         return procedure.follow(pay)
     except BudgetExhausted as refusal:
         if standing.has_begun(plan):
-            refusal.hint = "what it measures first is paid for, and free when this is asked again at the same offer"
+            refusal.hint = "the measurements before it are paid for, and free if you ask again at the same offer"
         raise

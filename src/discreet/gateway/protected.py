@@ -376,7 +376,8 @@ class Protected(Accounted):
         if public and version < self._admissions.current().version:
             raise InvalidArgument(
                 f"no answer to this question, as it is planned now, is stored for version {version}: it reads the "
-                f"public table {public[0]!r}, and if that has changed since, other groups were asked about then",
+                f"public table {public[0]!r}, and if that table has changed since, the question was about other "
+                "groups then",
                 hint="only the version in force can be asked anew",
             )
         raise InvalidArgument(
@@ -407,8 +408,8 @@ class Protected(Accounted):
     def _admit(self, analyst: str | None) -> None:
         """Refuse strangers where analysts are named, whether or not an old answer would do."""
         if self.dataset.analysts and analyst not in self.dataset.analysts:
-            who = "a question without an analyst" if analyst is None else f"analyst {analyst!r}"
-            raise BudgetExhausted(f"{who} has no share of this budget", hint="the custodian lists who may ask")
+            who = "a question that names no analyst" if analyst is None else f"analyst {analyst!r}"
+            raise BudgetExhausted(f"{who} has no share of this budget", hint="ask the custodian for a share")
 
 
 def _analyst_of(plan: Plan, said: Request) -> str | None:
@@ -420,6 +421,6 @@ def _analyst_of(plan: Plan, said: Request) -> str | None:
     if others := said.to_json().keys() - {"analyst"}:
         raise InvalidArgument(
             f"a plan has its own terms, so {', '.join(sorted(others))} would change nothing",
-            hint="plan the question again, with these terms",
+            hint="plan the question again with these terms",
         )
     return plan.request.analyst if said.analyst is None else said.analyst

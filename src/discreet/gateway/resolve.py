@@ -17,16 +17,16 @@ from discreet.query.planner import Plan
 
 
 class Way(Enum):
-    """How a plan is used."""
+    """The use that is made of a plan."""
 
-    EXPLAINED = "put in words, for nothing"
-    LOOKED_UP = "answered by what is stored of an earlier version, or not at all"
+    EXPLAINED = "put into words, free of charge"
+    LOOKED_UP = "answered from what is stored for an earlier version, or not at all"
     AS_NAMED = "carried out as it is"
     AS_PAYABLE = "carried out, with Laplace noise if Gaussian noise can't be paid for"
 
 
 class Known(Protocol):
-    """What the account knows about plans, at the version that is asked about."""
+    """Everything the account knows about plans at the version that is asked about."""
 
     def was_answered(self, plan: Plan) -> bool:
         """Whether it was answered for an offer of ε and δ."""
@@ -42,7 +42,7 @@ class Known(Protocol):
 
 
 def way_of(plan: Plan, *, explains: bool, is_plan: bool, digest: str | None, version: int | None) -> Way:
-    """How a caller wants a plan to be used.
+    """The use that a caller wants of a plan.
 
     Args:
         plan: as it is made here and now.
@@ -55,7 +55,7 @@ def way_of(plan: Plan, *, explains: bool, is_plan: bool, digest: str | None, ver
         PlanChanged: the plan isn't the one that was named.
     """
     if digest not in {None, plan.digest}:
-        raise PlanChanged("this question has another plan than the one that was named", hint="plan it again")
+        raise PlanChanged("this question's plan isn't the one that was named", hint="plan it again")
     if explains:
         return Way.EXPLAINED
     if version is not None:

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from discreet.ledger import Account, Stored
 
 _MOST_READ = 60
-"""At most this many of the dearest answers about the same rows are looked at, and as many of the newest."""
+"""How many of the most expensive answers about the same rows are looked at; as many of the newest are."""
 
 _MOST_MADE = 12
-"""At most this many of their plans are made again; each takes some milliseconds."""
+"""How many of their plans are made again; each takes some milliseconds."""
 
 _MOST_KEPT = 256
-"""At most this many plans that were made again are remembered."""
+"""How many plans that were made again are remembered."""
 
 
 class ReuseIndex:

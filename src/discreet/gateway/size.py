@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from discreet.query.planner import Draft, Level, Plan
 
 _ENTRY = 1200
-"""Bytes of two entries of the chain, beside what is said in them."""
+"""Bytes of two entries of the chain without their content."""
 
 _GROUP, _KEY, _VALUE = 30, 8, 12
 """Characters around a group, a key and a value, as JSON."""
@@ -28,12 +28,12 @@ _PACKED_GROUP, _PACKED_VALUE, _PACKED_DIGIT = 4, 2, 0.47
 """Bytes of a group, of a value and of each of its digits once they are packed: log₂(10) / 8 = 0.415, and a tenth."""
 
 _DIGITS = 6
-"""Digits that a number may have beyond its noise."""
+"""Digits that a number may have beyond those of its noise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How large an answer is.
+    """The size of an answer.
 
     Args:
         values: how many numbers are released; None where nobody knows, because groups are selected.

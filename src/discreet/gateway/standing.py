@@ -1,4 +1,4 @@
-"""How plans stand with an account: what of them was answered already, and what could be paid for now."""
+"""The standing of plans with an account: which parts were answered already, and what could be paid for now."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanStanding:
-    """How plans stand with an account, for one analyst, at one version of the tables.
+    """The standing of plans with an account, for one analyst, at one version of the tables.
 
     Args:
         account: that pays.

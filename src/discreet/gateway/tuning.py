@@ -125,7 +125,7 @@ def _bounds(
 
 
 def _price(draft: Draft) -> float:
-    """How much the noise of a sum grows with its bound, about: with what a unit may add, and with what it may cost."""
+    """Roughly how much the noise of a sum grows with its bound: with what a unit may add, and with what it may cost."""
     weight = draft.limits.rows or (draft.limits.groups or 1) * (draft.limits.rows_per_group or 1)
     request = draft.request
     epsilon = request.epsilon if request.epsilon is not None else (2 * (request.rho or Fraction(1)))
@@ -189,6 +189,6 @@ def _size(noise: Noise) -> float:
 
 
 def _deviation(noise: Noise) -> float:
-    """How large a mechanism's noise is, about."""
+    """A rough size of a mechanism's noise."""
     mechanism = noise.mechanism
     return float(noise.step * (mechanism.sigma if isinstance(mechanism, Gaussian) else mechanism.scale))

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from discreet.ledger import Account, Admitted
 
 
-_OTHERS = "a table of others belongs to an account of another name, or in another ledger"
-"""A hint where the tables at hand may not be those of the account."""
+_OTHERS = "a table about other people belongs in an account of another name, or in another ledger"
+"""A hint for when the tables at hand may not be the account's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ class Versions(ABC):
         self._turn = RLock()
 
     def folder(self, group: str = "") -> Path | None:
-        """Where the snapshots of a refresh group lie; None if all its tables are in memory.
+        """The folder of a refresh group's snapshots; None if all its tables are in memory.
 
         Raises:
             InvalidArgument: the ledger is on a server, and nothing says where snapshots are to lie.
@@ -99,7 +99,7 @@ class Versions(ABC):
             location = locate(self._dataset.ledger)
             if not isinstance(location, File):
                 raise InvalidArgument(
-                    "nothing says where the admitted tables are to be kept",
+                    "no folder is named in which to keep the admitted tables",
                     hint=Hint.of("{snapshots}, a folder that only you can read", snapshots="snapshots").in_file(),
                 )
             ledger = location.path
@@ -121,7 +121,9 @@ class Versions(ABC):
                 found = self._account.in_force(groups)
             admitted = {group: each for group, each in found.items() if each is not None}
             if len(admitted) < len(groups):  # the ledger was put back meanwhile
-                raise NotAdmitted("no version of these tables was admitted yet", hint=_hint_to_admit("{} reads them"))
+                raise NotAdmitted(
+                    "no version of these tables has been admitted yet", hint=_hint_to_admit("{} reads them")
+                )
             if self._current is None or self._current.admitted != admitted:
                 self._current = self._open(admitted)  # questions that still run keep the ones before, and their locks
             return self._current
@@ -254,7 +256,7 @@ class Versions(ABC):
                 as_declared = held is not None and held.covers(table, identifying(table, self._dataset.tables))
             if not as_declared:
                 raise NotAdmitted(
-                    f"table {table.name!r} is declared in another way than version {admitted.version} was admitted",
+                    f"table {table.name!r} is declared differently from when version {admitted.version} was admitted",
                     hint=_hint_to_admit(f"admit it again: {{}}; {_OTHERS}"),
                 )
 

@@ -31,7 +31,7 @@ class _Asked:
 
 @dataclass(slots=True)
 class AccessReplay:
-    """Who may come in, and what they may ask, by one account's entries.
+    """Replays one account's entries to tell who may come in, and what they may ask.
 
     Args:
         versions: how many data versions there are.
@@ -56,7 +56,7 @@ class AccessReplay:
             yield from self._held(token, row.analyst, "analyst")
 
     def share(self, row: Row) -> Budget | None:
-        """What the token of a debit allows its holder, in all or in each month; None where nothing is said."""
+        """The share that a debit's token gives its holder, in all or for each month; None if it names none."""
         token = self._tokens.get(row.content().get("token"))
         return None if token is None else share_of(token)
 
@@ -84,14 +84,14 @@ class AccessReplay:
                 yield from self._use(row, content)
             case Kind.KEY:
                 if sha256(key_of(row).raw).hexdigest() != row.digest:
-                    yield "it names a key by the digest of another"
+                    yield "it names a key by another key's digest"
             case _:
                 yield from self._decision(kind, row, content)
 
     def _given(self, row: Row, content: dict[str, Any]) -> Iterator[str]:
         """A token is given once. Its SCRAM verifier is one, and no other token's; tokens of before have none."""
         if row.digest in self._tokens:
-            yield "it gives a token that was given before"
+            yield "it issues a token that was issued before"
         self._tokens[row.digest] = row
         text = content.get("scram")
         if text is None:
@@ -105,7 +105,7 @@ class AccessReplay:
         """A token is revoked once, and is whose it says."""
         given = self._tokens.get(row.digest)
         if given is None or given.analyst != row.analyst:
-            yield "it revokes a token that nobody of this name was given"
+            yield "it revokes a token that wasn't issued to this subject"
         if row.digest in self._revoked:
             yield "it revokes a token that was revoked before"
         self._revoked.add(row.digest)
@@ -114,7 +114,7 @@ class AccessReplay:
         """A token was given to this subject, for this role, and wasn't revoked."""
         given = self._tokens.get(token) if isinstance(token, str) else None
         if given is None or given.analyst != subject or given.digest in self._revoked:
-            yield "its token wasn't given to this subject, or was revoked"
+            yield "its token wasn't issued to this subject, or was revoked"
         elif given.content().get("role") != role:
             yield f"its token is of another role than {role}"
 
@@ -125,7 +125,7 @@ class AccessReplay:
             getattr(debit, name) == getattr(row, name) for name in ("number", "analyst", "version")
         )
         if not same or row.seq != self._end + 1:
-            yield "it doesn't stand behind its debit"
+            yield "it doesn't follow its debit"
         self._end = row.seq
 
     def _key(self, row: Row, content: dict[str, Any]) -> Iterator[str]:
@@ -141,14 +141,14 @@ class AccessReplay:
         """A request is approved once and denied once, by a custodian who didn't make it."""
         asked = self._requests.get(row.digest)
         if asked is None or asked.row.analyst != row.analyst:
-            yield "it decides about a request that nobody of this name made"
+            yield "it decides about a request that this subject didn't make"
             return
         if same_person(content.get("by"), row.analyst):
-            yield "it decides about a request of one's own"
+            yield "it decides about the custodian's own request"
         if content.get("token"):
             yield from self._held(content["token"], content.get("by"), "custodian")
         if asked.denied or asked.used or (kind is Kind.APPROVAL and asked.approval is not None):
-            yield "it decides about a request that was decided"
+            yield "it decides about a request that was decided already"
         if kind is Kind.DENIAL:
             asked.denied = True
             return
@@ -157,11 +157,11 @@ class AccessReplay:
         if row.version not in {None, self.versions}:
             yield f"it approves data version {row.version}, which wasn't in force"
         if not _moment(row.at) < _moment(content.get("until")) <= self._end_of(asked, content.get("until")):
-            yield "it holds longer than it may"
+            yield "it is valid for longer than it may be"
         asked.approval = row
 
     def _end_of(self, asked: _Asked, otherwise: object) -> datetime:
-        """When the token ends with which a request was made."""
+        """The expiry of the token with which a request was made."""
         given = self._tokens.get(asked.row.content().get("token"))
         expires = None if given is None else given.content().get("expires")
         return _moment(otherwise if expires is None else expires)
@@ -172,22 +172,22 @@ class AccessReplay:
         asked = self._requests.get(row.digest)
         approval = None if asked is None else asked.approval
         if asked is None or approval is None or asked.denied or asked.used or asked.row.analyst != row.analyst:
-            yield "it uses an approval that there isn't, or that was used or taken back"
+            yield "it uses an approval that doesn't exist, was used or was taken back"
             return
         asked.used = True
         approved = approval.content()
         if any(content.get(name) != approved.get(name) for name in ("plan", "declarations")):
             yield "it uses an approval of another plan, or under other declarations"
         if self.budget > approval.seq or approval.version not in {None, self.versions}:
-            yield "it uses an approval of before the budget or the tables changed"
+            yield "it uses an approval from before the budget or the tables changed"
         if _moment(approved.get("until")) <= _moment(row.at):
-            yield "it uses an approval that had ended"
+            yield "it uses an approval that had expired"
         if asked.row.content().get("token") in self._revoked:
             yield "it uses an approval for a token that was revoked"
 
 
 class MonthReplay:
-    """What each analyst of an account spent in the month of their last debit, rebuilt from debits one by one.
+    """Each analyst's spending in the month of their last debit, rebuilt from debits one by one.
 
     Months go on and never back: a debit that is dated before the last counts towards the same month as that. Only where
     versions of discreet wrote that knew of no months, a month may begin again, since no share renewed then.

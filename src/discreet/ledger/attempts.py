@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from discreet.ledger.shares import AccountEntries
 
 MARGIN = timedelta(seconds=5)
-"""For so long after its time an attempt may still be storing its answer."""
+"""How long after its time an attempt may still be storing its answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """What became of the attempt that was made under an idempotency key.
+    """The outcome of the attempt that was made under an idempotency key.
 
     Args:
         id: of the attempt.
@@ -113,7 +113,7 @@ def check_use(transaction: AccountEntries, attempt: Attempt, analyst: str | None
     """
     row = transaction.last(Kind.REQUEST, digest=attempt.approval)
     if row is None or row.analyst != analyst:
-        raise NotApproved("there is no such request of yours")
+        raise NotApproved("you have no such request")
     use = transaction.last(Kind.USE, digest=attempt.approval)
     if use is not None:
         if use.content().get("attempt") != attempt.id:
@@ -125,11 +125,13 @@ def check_use(transaction: AccountEntries, attempt: Attempt, analyst: str | None
     approval = transaction.last(Kind.APPROVAL, digest=attempt.approval)
     content = {} if approval is None else approval.content()
     if attempt.plan != found.plan or content.get("plan") != attempt.plan:
-        raise NotApproved("another question was approved, or at another cost", hint="ask exactly what was requested")
+        raise NotApproved(
+            "the approval is for another question, or for another cost", hint="ask exactly what you requested"
+        )
     if content.get("declarations") != attempt.declarations:
         raise NotApproved("the declarations have changed since this was approved", hint="request it again")
     if approval is not None and version is not None and approval.version is not None and version > approval.version:
-        raise NotApproved("this was approved for another version of the tables", hint="request it again")
+        raise NotApproved("the approval is for another version of the tables", hint="request it again")
 
 
 def note_attempt(transaction: AccountEntries, attempt: Attempt, debit: Row) -> None:
@@ -150,7 +152,7 @@ def is_over(first: Row, time: str) -> bool:
 
 
 def tried_under(transaction: AccountEntries, key: str) -> Tried | None:
-    """What became of the attempt under an idempotency key, given by its digest; None if none got as far as a debit."""
+    """The outcome of the attempt under an idempotency key, given by its digest; None if none got as far as a debit."""
     rows = transaction.chain.every(Kind.ATTEMPT, transaction.account, digest=key)
     if not rows:
         return None

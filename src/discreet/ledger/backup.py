@@ -79,7 +79,10 @@ def back_up(ledger: str, copy: Path, *, key: Path | None = None) -> Verification
     """
     place = locate(ledger)
     if not isinstance(place, File):
-        raise InvalidArgument("a ledger on a server is copied by its own tools", hint="pg_dump, or what the server has")
+        raise InvalidArgument(
+            "a ledger on a database server is copied with the server's own tools",
+            hint="use pg_dump, or what the server has",
+        )
     Ledger.open(ledger, create=False).close()  # says what is wrong, if it is no ledger
     with _draft(copy) as draft:
         _copied(place.path, draft)
@@ -94,7 +97,7 @@ def back_up(ledger: str, copy: Path, *, key: Path | None = None) -> Verification
 
 
 def key_beside(copy: Path) -> Path:
-    """Where the signing key is that was copied with a ledger."""
+    """The path of the signing key that was copied with a ledger."""
     return copy.with_name(f"{copy.name}.key")
 
 
@@ -127,10 +130,13 @@ def restore(
         finally:
             store.close()
     if not isinstance(place, File):
-        raise InvalidArgument("a ledger on a server is restored by its own tools", hint="then restore without a file")
+        raise InvalidArgument(
+            "a ledger on a database server is restored with the server's own tools",
+            hint="use them, then restore without a file",
+        )
     if place.path.exists():
         raise InvalidArgument(
-            f"there is a ledger at {place}, which may know more than its copy", hint="move it away first"
+            f"there is a ledger at {place}, and it may know more than the copy", hint="move it away first"
         )
     with _draft(place.path) as draft:
         _copied(copy, draft)
@@ -165,7 +171,7 @@ def _brought_up(chain: Chain, heads: str, declared: Mapping[str, Declaration], k
     for name in asked:
         if name not in by_account:
             raise InvalidArgument(
-                f"of account {name!r}, which is in the ledger, no head is given", hint="add the heads of its witness"
+                f"no head is given for account {name!r}, which is in the ledger", hint="add heads from its witness"
             )
     is_whole = all(_has(chain, own[-1]) for own in by_account.values())
     charged = {name: _charge(chain, name, own) for name, own in by_account.items()}
@@ -188,17 +194,17 @@ def _signed(heads: str, keys: Sequence[PublicKey], ledger: str) -> list[Mapping[
         good = next((check.content for check in checks if check.holds), None)
         if good is None:
             raise InvalidArgument(
-                "a head isn't signed by a key that this ledger names",
+                "a head isn't signed with a key that this ledger names",
                 hint=Hint(
-                    "key=…, if it was signed with a later key than the copy names",
-                    cli="--key FILE, if it was signed with a later key than the copy names",
+                    "key=…, if it was signed with a newer key than the copy names",
+                    cli="--key FILE, if it was signed with a newer key than the copy names",
                 ),
             )
         if good["ledger"] != ledger:
-            raise InvalidArgument("a head is of another ledger", hint="take the heads of this one's witness")
+            raise InvalidArgument("a head is of another ledger", hint="take heads from this ledger's witness")
         found.append(good)
     if not found:
-        raise InvalidArgument("there is no head to go by", hint="the file that a witness kept, or its last line")
+        raise InvalidArgument("no head is given", hint="give the file that a witness kept, or its last line")
     return found
 
 
@@ -233,7 +239,7 @@ def _charge(chain: Chain, name: str, heads: Sequence[Mapping[str, Any]]) -> Char
         row = transaction.reserve(alone, debit, is_question=False)
     except BudgetError as error:
         raise InvalidArgument(
-            f"what was spent since can't be charged to account {name!r}: {error.message}",
+            f"what was spent since then can't be charged to account {name!r}: {error.message}",
             hint="declare the budget that was in force when it was spent",
         ) from None
     transaction.settle(Kind.FAIL, number_of(row), row.hash, to_body({}))
@@ -261,7 +267,7 @@ def _deny_all(transaction: AccountTransaction, reason: str) -> int:
 
 
 def _charge_from(spent: Mapping[str, Any]) -> Charge:
-    """What a head says was spent; it was signed, so it is as it was written."""
+    """The spending that a head states; the head was signed, so it is as it was written."""
     epsilon, rho = (None if spent[name] is None else Fraction(spent[name]) for name in ("epsilon", "rho"))
     return Charge(epsilon=epsilon, rho=rho, delta=Fraction(spent["delta"]))
 
@@ -308,7 +314,7 @@ def _copied(source: Path, draft: Path) -> None:
         ):
             one.backup(other)
     except sqlite3.Error:
-        raise LedgerUnavailable(f"the ledger {source} can't be copied", hint="check the path, and the disk") from None
+        raise LedgerUnavailable(f"the ledger {source} can't be copied", hint="check the path and the disk") from None
 
 
 def _put(draft: Path, place: Path) -> None:
@@ -325,12 +331,12 @@ def _put(draft: Path, place: Path) -> None:
         link(draft, place)
 
     if place.exists():
-        raise InvalidArgument(f"there is a file at {place}", hint="name another, or move it away")
+        raise InvalidArgument(f"there is a file at {place}", hint="name another file, or move this one away")
     _named(place, put)
 
 
 def _named(place: Path, work: Callable[[], Any]) -> Any:  # noqa: ANN401 — whatever it gives
-    """What a piece of work gives; an error of the system names the file.
+    """Do a piece of work, and name the file in any error of the system.
 
     Raises:
         LedgerUnavailable: there was one.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from discreet.ledger.large_answers import Large, LargeFiles, LargeRows
 
 PAGE = 500
-"""How many entries are read at a time, so that a long ledger is never in memory as a whole."""
+"""How many entries are read at once, so that a long ledger is never in memory as a whole."""
 
 _RESTORE = "restore the ledger from a copy"
 
@@ -291,7 +291,7 @@ class Chain:
         """The row about the ledger, of a format that is known here."""
         formats = self._connection.execute(_FORMATS).scalars().all()
         if len(formats) != 1:
-            raise LedgerCorrupt("the ledger has lost its head", hint=_RESTORE)
+            raise LedgerCorrupt("the ledger's head is missing", hint=_RESTORE)
         if formats[0] not in FORMATS:
             raise LedgerVersion(
                 f"the ledger has format {formats[0]}, and this version of discreet reads formats up to {FORMAT}",
@@ -299,7 +299,7 @@ class Chain:
             )
         head = Head(**self._connection.execute(_LOCKED if lock else _HEAD).mappings().one())
         if not isinstance(head.seq, int) or not isinstance(head.hash, str) or not is_secret(head.secret):
-            raise LedgerCorrupt("the ledger's head isn't what was written", hint=_RESTORE)
+            raise LedgerCorrupt("the ledger's head was altered", hint=_RESTORE)
         return head
 
 
@@ -335,7 +335,7 @@ def _checked(row: Row) -> Row:
 def _damaged(seq: int) -> LedgerCorrupt:
     """The error for an entry that isn't what was written."""
     return LedgerCorrupt(
-        f"entry {seq} of the ledger isn't what was written",
+        f"entry {seq} of the ledger was altered",
         hint=Hint(
             f"verify() says what is damaged; {_RESTORE}", cli=f"`discreet verify` says what is damaged; {_RESTORE}"
         ),
@@ -355,5 +355,5 @@ def is_secret(text: object) -> bool:
 
 
 def commitment(secret: str) -> str:
-    """What the chain holds of a secret, so that it can't be exchanged unnoticed; says nothing about it."""
+    """A commitment to a secret, so that it can't be exchanged unnoticed; it reveals nothing about it."""
     return sha256(secret.encode("ascii")).hexdigest()

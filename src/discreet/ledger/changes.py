@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from discreet.ledger.declaration import Declaration
 
 Tables: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""What is declared of each table, by its name in lower case, as JSON-ready data; `tables.declarations_of` makes it."""
+"""The declarations of each table by its name in lower case, as JSON-ready data; `tables.declarations_of` makes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,10 @@ def check_named(changes: Sequence[Change], named: Collection[str]) -> None:
     names = list(dict.fromkeys(each.weakens for each in missing))
     said = "; ".join(each.words for each in missing)
     raise DeclarationWeakened(
-        f"what is declared now weakens what was promised to those who are in the tables: {said}",
+        f"the new declarations weaken what was promised to the people in the tables: {said}",
         hint=Hint(
-            f"set it back; or, if this is meant and public knowledge, weaken={names!r}",
-            cli=f"set it back; or, if this is meant and public knowledge: `{command(names)}`",
+            f"set them back; or, if this is intended and public knowledge, weaken={names!r}",
+            cli=f"set them back; or, if this is intended and public knowledge: `{command(names)}`",
         ),
     )
 
@@ -93,7 +93,7 @@ def known_with(known: Tables, tables: Tables) -> dict[str, Mapping[str, Any]]:
 
 
 def changes_of_budget(before: Declaration, after: Declaration) -> list[Change]:
-    """How the budget of all, and the number of failures, differ. Shares of single analysts lie within the budget."""
+    """Differences in the budget and the number of failures. Shares of single analysts lie within the budget."""
     found = []
     if before.budget != after.budget:
         pairs = [(getattr(before.budget, name), getattr(after.budget, name)) for name in ("epsilon", "rho", "delta")]
@@ -101,12 +101,12 @@ def changes_of_budget(before: Declaration, after: Declaration) -> list[Change]:
         found.append(Change(f"the budget: {before.budget} → {after.budget}", "budget" if is_raised else ""))
     if before.failures != after.failures:
         weakens = "failures" if after.failures > before.failures else ""
-        found.append(Change(f"failures that may be: {before.failures} → {after.failures}", weakens))
+        found.append(Change(f"failures that are allowed: {before.failures} → {after.failures}", weakens))
     return found
 
 
 def changes_of_tables(current: Tables, known: Tables, after: Tables, private: Collection[str]) -> list[Change]:
-    """How what is declared of tables differs.
+    """Differences between the declarations of tables.
 
     Args:
         current: what is in force; empty if nothing was declared yet.
@@ -114,7 +114,7 @@ def changes_of_tables(current: Tables, known: Tables, after: Tables, private: Co
         after: what is declared now.
         private: the tables that the account has units of: of those no more may be known, in a ledger of before.
     """
-    found = [Change(f"table {name} isn't declared any more") for name in current if name not in after]
+    found = [Change(f"table {name} is no longer declared") for name in current if name not in after]
     for name, table in after.items():
         old = known.get(name, {"public": False} if name in private and not known else None)
         if old is None:
@@ -130,12 +130,12 @@ def changes_of_tables(current: Tables, known: Tables, after: Tables, private: Co
 
 
 def _of_table(name: str, old: Mapping[str, Any], new: Mapping[str, Any], current: Collection[str]) -> Iterator[Change]:
-    """How what is declared of one table differs; it has these columns now."""
+    """Differences between the declarations of one table, which has these columns now."""
     for key in sorted(old.keys() & new.keys() - {"columns"}):
         if old[key] != new[key]:
             yield Change(f"{name}: {_words(key, old[key], new[key])}", _weakens(_TABLE, key, name, old[key], new[key]))
     before, after = old.get("columns", {}), new["columns"]
-    yield from (Change(f"{name}.{column} isn't declared any more") for column in current if column not in after)
+    yield from (Change(f"{name}.{column} is no longer declared") for column in current if column not in after)
     yield from (Change(f"{name}.{column} is declared") for column in after if column not in current)
     for column in after.keys() & before.keys():
         one, other, place = before[column], after[column], f"{name}.{column}"
@@ -246,6 +246,6 @@ def _weakens(rules: Mapping[str, tuple[str, Rule]], key: str, place: str, old: A
         LedgerCorrupt: nothing is known of such a key.
     """
     if key not in rules:
-        raise LedgerCorrupt(f"nothing is known here of what the ledger calls {key!r} of {place}")
+        raise LedgerCorrupt(f"the ledger has a {key!r} of {place}, which this version doesn't know")
     option, rule = rules[key]
     return f"{option} {place}" if rule(old, new) else ""

@@ -128,8 +128,9 @@ def _check_encrypted(url: URL) -> None:
     is_here = not said["service"] and all(one == "" or one[0] in "/@" or is_loopback(one) for one in each)
     if not is_here and said["sslmode"] != "verify-full":
         raise InvalidArgument(
-            "the ledger is on another machine, and nothing makes sure that it is the one that answers",
-            hint="let sslmode be verify-full, in its URL or in PGSSLMODE; sslrootcert names who vouches for it",
+            "the ledger is on another machine, and nothing makes sure that the right machine answers",
+            hint="set sslmode to verify-full, in its URL or in PGSSLMODE; sslrootcert names the authority that vouches "
+            "for it",
         )
 
 
@@ -137,7 +138,7 @@ def _sqlite(url: URL) -> File:
     """An SQLite file from its URL, in one of the two spellings SQLAlchemy has for it."""
     database = url.database or ""
     if url.drivername not in {"sqlite", "sqlite+pysqlite"}:
-        raise InvalidArgument(f"a ledger can't be kept through {url.drivername!r}", hint="sqlite:///census.ledger")
+        raise InvalidArgument(f"no ledger can be kept through {url.drivername!r}", hint="sqlite:///census.ledger")
     mode = url.query.get("mode", "rw")
     if database in {"", ":memory:", "file::memory:"} or mode == "memory":
         raise _in_memory()
@@ -153,7 +154,7 @@ def _in_memory() -> InvalidArgument:
 
 
 def key_path(ledger: str, config: Path | None) -> Path | None:
-    """Where the key of a ledger's accounts is: beside a ledger that is a file, else beside the configuration.
+    """The path of the signing key: beside a ledger that is a file, else beside the configuration.
 
     Args:
         ledger: a path or a URL.
@@ -172,7 +173,7 @@ def key_path(ledger: str, config: Path | None) -> Path | None:
 
 
 def marks_path(place: File | Server, config: Path | None = None, snapshots: Path | None = None) -> Path | None:
-    """Where the key is by which admitted tables are known again: beside that which signs, or else with the tables.
+    """The path of the key that recognises admitted tables: beside the signing key, or else with the tables.
 
     Args:
         place: of the ledger.
@@ -209,7 +210,7 @@ LEDGER = Table(
 )
 """One row: the format, the secret, and the head of the chain. Writers on a server queue for this row.
 
-The name of the table and of `format` never change, so that any version can tell a ledger of another.
+The names of the table and of `format` never change, so that any version recognises a ledger of another.
 """
 
 ENTRY = Table(
@@ -251,10 +252,10 @@ TOPIC = Table(
     PrimaryKeyConstraint("account", "version", "topic", "seq"),
     Index("discreet_topic_cost", "account", "version", "topic", "cost", "seq"),
 )
-"""The places of answers, by what they are about; with what they cost in ρ, for the dearest err least.
+"""The places of answers by topic, and their cost in ρ: the most expensive have the smallest errors.
 
-An index and nothing more. No decision rests on it, and the hash chain doesn't cover it: an entry that it leads to is
-checked like any other, and where it is damaged or missing, an answer is paid for that might have been had for nothing.
+This is only an index. No decision rests on it, and the hash chain doesn't cover it: an entry it leads to is checked
+like any other, and if it is damaged or incomplete, an answer is paid for that could have been free.
 """
 
 _OWN = (
@@ -266,7 +267,7 @@ _DEAREST = _OWN.order_by(TOPIC.c.cost.desc(), TOPIC.c.seq.desc())
 _NEWEST = _OWN.order_by(TOPIC.c.seq.desc())
 
 Topic: TypeAlias = tuple[str, int]
-"""What an answer is about: a text of up to 255 characters, and the number of the data version."""
+"""The topic of an answer: up to 255 characters, and the number of the data version."""
 
 
 def note(connection: Connection, *, account: str, topics: Iterable[Topic], seq: int, cost: float) -> None:
@@ -327,14 +328,14 @@ def get_large(connection: Connection, hash_: str) -> bytes | None:
 _VERIFY = "`discreet verify` says what is damaged; restore the ledger from a copy"
 
 _SQLITE: dict[int, tuple[type[DiscreetError], str, str]] = {
-    sqlite3.SQLITE_ERROR: (LedgerCorrupt, "doesn't have the tables of a ledger", _VERIFY),
+    sqlite3.SQLITE_ERROR: (LedgerCorrupt, "doesn't have a ledger's tables", _VERIFY),
     sqlite3.SQLITE_PERM: (LedgerUnavailable, "can't be opened", "check its permissions"),
     sqlite3.SQLITE_BUSY: (LedgerUnavailable, "is locked by other processes", "ask again later"),
     sqlite3.SQLITE_LOCKED: (LedgerUnavailable, "is locked by other processes", "ask again later"),
     sqlite3.SQLITE_READONLY: (LedgerUnavailable, "is read-only", "make the file and its folder writable"),
-    sqlite3.SQLITE_IOERR: (LedgerUnavailable, "can't be read or written", "check its disk, and the room left on it"),
+    sqlite3.SQLITE_IOERR: (LedgerUnavailable, "can't be read or written", "check its disk, and the space left on it"),
     sqlite3.SQLITE_CORRUPT: (LedgerCorrupt, "is damaged", _VERIFY),
-    sqlite3.SQLITE_FULL: (LedgerUnavailable, "can't grow: the disk is full", "make room on the disk"),
+    sqlite3.SQLITE_FULL: (LedgerUnavailable, "can't grow: the disk is full", "free some space on the disk"),
     sqlite3.SQLITE_CANTOPEN: (LedgerUnavailable, "can't be opened", "check that it is a file, and its permissions"),
     sqlite3.SQLITE_AUTH: (LedgerUnavailable, "can't be opened", "check its permissions"),
     sqlite3.SQLITE_CONSTRAINT: (LedgerCorrupt, "holds entries beyond its head", _VERIFY),
@@ -343,18 +344,22 @@ _SQLITE: dict[int, tuple[type[DiscreetError], str, str]] = {
 """By SQLite's primary result code."""
 
 _SQLSTATE: dict[str, tuple[type[DiscreetError], str, str]] = {
-    "25006": (LedgerUnavailable, "is read-only", "name the primary server, not a copy"),
-    "53": (LedgerUnavailable, "is on a server without room", "make room on its disk, or allow more connections"),
+    "25006": (LedgerUnavailable, "is read-only", "name the primary server, not a replica"),
+    "53": (
+        LedgerUnavailable,
+        "is on a server that has no space or connections left",
+        "free some space on its disk, or allow more connections",
+    ),
     "55P03": (LedgerUnavailable, "is locked by other processes", "ask again later"),
     "57": (LedgerUnavailable, "is on a server that is stopping, or gave up", "ask again later"),
-    "42501": (LedgerUnavailable, "may not be used by this user of the database", "grant SELECT, INSERT and UPDATE"),
-    "42": (LedgerCorrupt, "doesn't have the tables of a ledger", _VERIFY),
+    "42501": (LedgerUnavailable, "can't be used with this database user's rights", "grant SELECT, INSERT and UPDATE"),
+    "42": (LedgerCorrupt, "doesn't have a ledger's tables", _VERIFY),
     "23": (LedgerCorrupt, "holds entries beyond its head", _VERIFY),
 }
 """By SQLSTATE, or the first two characters of it."""
 
 _LOST_RACES = {"40001", "40P01"}
-"""SQLSTATEs of a serialization failure and of a deadlock: nothing was written, and trying again is right."""
+"""SQLSTATEs of a serialization failure and of a deadlock: nothing was written, so trying again is right."""
 
 
 def lost_race(error: DBAPIError, location: File | Server) -> bool:
@@ -390,7 +395,7 @@ def missing(location: File | Server) -> LedgerMissing:
 
 
 def hint_to_create(argument: str) -> Hint:
-    """What to do where a ledger is missing.
+    """The hint for a missing ledger.
 
     Args:
         argument: that makes one, of the function that was called.

@@ -39,7 +39,7 @@ class Declaration:
     def __post_init__(self) -> None:
         checked_failures(self.failures)
         if isinstance(self.budget, MonthlyShare):
-            raise InvalidArgument("the budget of all never renews", hint="a share of one analyst may")
+            raise InvalidArgument("the budget itself never renews", hint="an analyst's share may")
         for analyst in self.analysts:
             checked_name(analyst, "the analyst's name")
 

@@ -61,10 +61,11 @@ class Failures:
         if self.most < allowed:
             return
         running = f", and {len(self.pending)} have no outcome yet" if self.pending else ""
-        custodian = "the custodian looks at them, and lets asking go on: {}"
-        later = "ask again once those have one; if their processes died, " if len(self.failed) < allowed else ""
+        custodian = "the custodian looks into them, then lets questions go on: {}"
+        later = "ask again when those have one; if their processes died, " if len(self.failed) < allowed else ""
         raise TooManyFailures(
-            f"{len(self.failed)} questions to this account failed after they were paid for{running}; {allowed} may",
+            f"{len(self.failed)} questions to this account failed after they were paid for{running}; {allowed} "
+            "are allowed",
             hint=Hint(
                 later + custodian.format("acknowledge_failures()"),
                 cli=later + custodian.format("`discreet failures --acknowledge`"),
@@ -73,7 +74,7 @@ class Failures:
 
 
 def failures_by(entries: AccountEntries, last: Row | None) -> Failures:
-    """What has failed by now.
+    """The failures up to now.
 
     Args:
         entries: of the account.
@@ -98,7 +99,7 @@ def failures_by(entries: AccountEntries, last: Row | None) -> Failures:
 
 
 def _counted(entries: AccountEntries, since: int) -> Failures:
-    """What failed since the last look, where a version of discreet has asked that noted no failures."""
+    """The failures since the custodian last looked, counted for versions of discreet that recorded none."""
     chain, account = entries.chain, entries.account
     asked, answered, failed = (chain.numbers(kind, account) for kind in (Kind.RESERVE, Kind.COMMIT, Kind.FAIL))
     lately = chain.numbers(Kind.FAIL, account, after=since)
@@ -106,7 +107,7 @@ def _counted(entries: AccountEntries, since: int) -> Failures:
 
 
 def noted_in(debit: Row) -> Failures | None:
-    """What had failed before a debit, as it notes it; None if it was written before such was noted.
+    """The failures before a debit that it records; None if it was written before debits recorded them.
 
     Raises:
         LedgerCorrupt: it can't be read.
@@ -144,16 +145,16 @@ class FailuresReplay:
         noted, found = noted_in(debit), Failures(failed=tuple(sorted(self.failed)), pending=pending)
         if noted is None:
             if self._are_noted:
-                yield "it doesn't say what had failed by then, and debits before it did"
+                yield "it doesn't say what had failed by then, although earlier debits do"
             return
         self._are_noted = True
         if noted != found:
             yield "it says that other questions had failed by then, or were pending"
         if allowed is not None and found.most >= allowed:
-            yield "it was admitted though as many questions might have failed as were allowed"
+            yield "it was admitted although as many questions might have failed as were allowed"
 
     def looked(self, look: Row) -> Iterator[str]:
         """The custodian has looked at what had failed, and at nothing else."""
         if look.content().get("failed") != sorted(self.failed):
-            yield "it is about other failures than there were"
+            yield "it names failures other than those that happened"
         self.failed.clear()

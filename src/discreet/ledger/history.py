@@ -29,7 +29,7 @@ class State(StrEnum):
     """The state of a question."""
 
     RESERVED = "reserved"
-    """It was paid for; it is still running, or its process died."""
+    """It was paid for, and is still running or its process died."""
 
     COMMITTED = "committed"
     """It was answered."""
@@ -63,7 +63,7 @@ class Entry:
     due: datetime | None = None
 
     def became(self, now: datetime) -> str:
-        """What became of the question, in a word or two; empty for a budget or a data version."""
+        """The question's outcome in a word or two; empty for a budget or a data version."""
         is_due = None if self.due is None else self.due + _GRACE < now
         return "" if self.state is None else state_in_words(self.state, is_due=is_due)
 
@@ -93,10 +93,10 @@ class Vouched:
 
 
 DAMAGE = "damage"
-"""The kind of a line that stands for what is damaged."""
+"""The kind of a line that stands for a damaged entry."""
 
 _GRACE = timedelta(minutes=1)
-"""For so long after its time a question isn't called lost: clocks differ."""
+"""How long after its time a question isn't called lost yet: clocks differ."""
 
 _OUTCOMES: dict[str, State] = {Kind.COMMIT: State.COMMITTED, Kind.FAIL: State.FAILED}
 
@@ -145,7 +145,7 @@ def own_history(store: Store, account: str, analyst: str) -> tuple[list[Entry], 
 
 
 def vouched(store: Store, account: str, number: int) -> Vouched | None:
-    """What vouches for the question of this number; None if there is none.
+    """The certificate and signatures of the question with this number; None if there is none.
 
     Raises:
         LedgerCorrupt: an entry isn't what was written.
@@ -171,7 +171,7 @@ def vouched(store: Store, account: str, number: int) -> Vouched | None:
 
 
 def _problems(debit: Row, outcomes: Sequence[Row], proof: Mapping[str, Any] | None) -> Iterator[str]:
-    """What doesn't hold of a question: its debit, its outcome and its certificate should say the same."""
+    """Contradictions between a question's debit, outcome and certificate."""
     cost = from_columns(debit)
     if not least_cost(debit).within(cost):
         yield "it was charged less than its noise costs"
@@ -185,7 +185,7 @@ def _problems(debit: Row, outcomes: Sequence[Row], proof: Mapping[str, Any] | No
         yield "its certificate is of another question"
     exact = {name: None if one is None else str(one) for name, one in asdict(cost).items()}
     if proof.get("cost", {}).get("exact") != exact:
-        yield "its certificate names another cost than was charged"
+        yield "its certificate names a cost that wasn't charged"
 
 
 def _rows(store: Store) -> Iterator[Row | Entry]:
@@ -198,13 +198,13 @@ def _rows(store: Store) -> Iterator[Row | Entry]:
         for row in page:
             seq, before = (0, GENESIS) if last is None else (last.seq, last.hash)
             if row.seq != seq + 1 or (is_whole and row.previous != before):
-                yield _damage(at, f"what entry {row.seq} of the ledger follows isn't there")
+                yield _damage(at, f"the entry before entry {row.seq} of the ledger is missing")
             is_whole, last = row.is_sealed, row
             if is_whole:
                 at = datetime.fromisoformat(row.at)
                 yield row
             else:
-                yield _damage(at, f"entry {row.seq} of the ledger isn't what was written")
+                yield _damage(at, f"entry {row.seq} of the ledger was altered")
         if not page:
             if last is None or (is_whole and (last.seq, last.hash) != (head.seq, head.hash)):
                 yield _damage(at, f"entry {head.seq} should be the ledger's last one, and isn't")
@@ -218,7 +218,7 @@ def _own_page(account: str, analyst: str, after: int, chain: Chain) -> tuple[lis
 
 def _damage(at: datetime, what: str) -> Entry:
     """A line for what is damaged, dated as the last entry before it that isn't."""
-    text = f"{what}: restore it from a copy (discreet ledger restore); until then nothing may be asked"
+    text = f"{what}: restore it from a copy (discreet ledger restore); until then, no question can be asked"
     return Entry(number=None, at=at, kind=DAMAGE, analyst=None, text=text, cost=None, state=None)
 
 
@@ -261,7 +261,7 @@ def _text(row: Row) -> str:
         case Kind.KEY:
             words = "signing key"
         case Kind.LOOK:
-            words = f"the custodian looked at failed questions: {', '.join(map(str, content.get('failed', ())))}"
+            words = f"the custodian looked into failed questions: {', '.join(map(str, content.get('failed', ())))}"
         case _:
             words = text_of(row)
     return words

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 MOST_INSIDE = 1 << 16
-"""Parts of answers whose JSON has more characters lie outside of the chain."""
+"""Parts of answers whose JSON has more characters than this are kept outside the chain."""
 
 _LEVEL = 6
 _HASH = re.compile("[0-9a-f]{64}")
@@ -60,11 +60,11 @@ class Large:
         return cls(hash=sha256(content).hexdigest(), size=len(content), characters=len(text), content=content)
 
     def to_json(self) -> dict[str, object]:
-        """How an entry names it."""
+        """The reference to it in an entry."""
         return {"sha256": self.hash, "bytes": self.size, "characters": self.characters}
 
     def read(self, content: bytes | None) -> Any:  # noqa: ANN401 — JSON
-        """What the bytes hold that were found under its hash.
+        """Decode the bytes that were found under its hash.
 
         Raises:
             LedgerCorrupt: there are none, or they aren't what was written.
@@ -79,12 +79,12 @@ class Large:
             LedgerCorrupt: they aren't, or there are none.
         """
         if content is None:
-            raise LedgerCorrupt(f"the large answer {self.hash[:12]} is lost", hint=_RESTORE)
+            raise LedgerCorrupt(f"the large answer {self.hash[:12]} is missing", hint=_RESTORE)
         if sha256(content).hexdigest() != self.hash:
-            raise LedgerCorrupt(f"the large answer {self.hash[:12]} isn't what was written", hint=_RESTORE)
+            raise LedgerCorrupt(f"the large answer {self.hash[:12]} was altered", hint=_RESTORE)
 
 
-_RESTORE = "bring it back from a copy of the ledger: discreet ledger backup copies large answers, too"
+_RESTORE = "restore it from a copy of the ledger: discreet ledger backup copies large answers too"
 
 
 def parted(answer: Mapping[str, object]) -> tuple[dict[str, object], dict[str, Large]]:
@@ -125,7 +125,7 @@ def _named(one: object, row: Row) -> Large:
 
 def _unreadable(row: Row) -> LedgerCorrupt:
     """The error for what nobody wrote."""
-    return LedgerCorrupt(f"what entry {row.seq} says of its large parts can't be read")
+    return LedgerCorrupt(f"the list of large parts in entry {row.seq} can't be read")
 
 
 # ── Where they lie ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -196,7 +196,7 @@ class LargeFiles:
         """That the folder can't be used."""
         return LedgerUnavailable(
             f"{self.folder} can't be read or written: {os.strerror(error.errno or 0)}",
-            hint="check its permissions, and the room left on its disk",
+            hint="check its permissions, and the space left on its disk",
         )
 
 

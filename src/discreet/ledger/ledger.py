@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _LONGEST = 3600
-"""Nobody waits longer than an hour for a lock."""
+"""The longest wait for a lock: an hour."""
 
 _MOST_KEPT = 1 << 14
-"""How many characters of the answers last read about a topic are kept: they are asked for again."""
+"""How many characters of the answers last read about a topic are kept, since they are often read again."""
 
 
 class Ledger:
@@ -406,7 +406,7 @@ class Account:
         self._store.read(self._ruled(look))
 
     def failures(self) -> Failures:
-        """What has failed since the custodian last looked, and what has no outcome yet.
+        """The questions that failed since the custodian last looked into them, and those without an outcome yet.
 
         Raises:
             LedgerError: the ledger can't be read.
@@ -464,7 +464,7 @@ class Account:
         self._store.read(lambda chain: check_use(self._transaction(chain), attempt, analyst))
 
     def tried(self, key: str) -> Tried | None:
-        """What became of the attempt under an idempotency key; None if none got as far as a debit.
+        """The outcome of the attempt under an idempotency key; None if none got as far as a debit.
 
         Args:
             key: its digest, as `key_digest` has it.
@@ -522,11 +522,11 @@ class Account:
         self._store.write(lambda chain: self._transaction(chain).settle(Kind.FAIL, entry, receipt, to_body({})))
 
     def spent(self, analyst: str | None = None) -> Charge:
-        """What was spent so far, by everyone or by one analyst: answered, failed and unfinished questions alike."""
+        """The spending so far, by everyone or by one analyst: answered, failed and unfinished questions alike."""
         return self._store.read(lambda chain: self._transaction(chain).spent(analyst))
 
     def remaining(self, analyst: str | None = None) -> Remaining:
-        """What a next question may cost, by itself or asked by one analyst, whom the account's budget binds as well.
+        """The most that a next question may cost, for anyone or for one analyst, whom the account's budget binds too.
 
         Raises:
             BudgetExhausted: analysts have shares, and this one has none.
@@ -536,7 +536,7 @@ class Account:
         )
 
     def standing(self, analyst: str, token: str = "") -> Standing:
-        """Where an analyst stands: what they have spent, what is left to them, and when a share of theirs renews.
+        """An analyst's standing: what they have spent, what they have left, and when their share renews.
 
         Args:
             analyst: who.
@@ -555,7 +555,7 @@ class Account:
 
     @property
     def tokens(self) -> Tokens:
-        """Who may come in through a server."""
+        """The tokens that let people in through a server."""
         return Tokens(self._store, self.name)
 
     @property
@@ -564,7 +564,7 @@ class Account:
         return Requests(self._store, self._transaction)
 
     def signing(self, path: Path | None) -> Signing:
-        """What is signed in the account's name.
+        """The account's signing key and its signatures.
 
         Args:
             path: of the key's file; None where there is none.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from discreet.ledger.store import Store
 
 _EVERY = 1.0
-"""For how many seconds no other page is looked at again."""
+"""How many seconds pass before the next page is looked at."""
 
 
 class _Place(NamedTuple):
@@ -32,7 +32,7 @@ class _Place(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class LookThrough:
-    """What one process has seen of a chain.
+    """The part of a chain that one process has checked.
 
     Args:
         store: of the ledger.

@@ -46,7 +46,7 @@ class MarkKey:
         if opened:
             raise self._unusable(IS_OPEN, CLOSE)
         if len(content) != _BYTES:
-            raise self._unusable("isn't what was written", "restore it from a copy; or remove it, and admit again")
+            raise self._unusable("was altered", "restore it from a copy; or remove it and admit again")
         return content
 
     def made(self) -> bytes:
@@ -60,7 +60,7 @@ class MarkKey:
 
         if self.path is None:
             raise InvalidArgument(
-                "nothing says where the key is to be kept by which admitted tables are known again",
+                "no folder is named in which to keep the key that recognises admitted tables",
                 hint=Hint.of("{snapshots}, a folder that only you can read", snapshots="snapshots").in_file(),
             )
         if (found := self.read()) is not None:
@@ -86,7 +86,7 @@ def name_of(key: bytes) -> str:
 
 
 def mark(key: bytes, account: str, version: int, contents: str, group: str = "") -> str:
-    """What a ledger holds of the contents of a version, whose digest is made from private data.
+    """The mark of a version's contents in the ledger, keyed because their digest comes from private data.
 
     Without the key, nobody who has a candidate for the data can find out whether it is right. The version goes into it,
     so that two marks don't tell either whether two versions hold the same; and the refresh group, unless it is

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from discreet.ledger.store import Store
 
 MOST_OPEN = 20
-"""How many requests of one analyst may be open at a time."""
+"""How many requests one analyst may have open at once."""
 
 _MOST_CHARACTERS = 1000
 _MOST_DAYS = 366
@@ -36,7 +36,7 @@ class RequestState(StrEnum):
     DENIED = "denied"
     USED = "used"
     EXPIRED = "expired"
-    """It was approved, and wasn't used in time; or tables or declarations are no longer what it was approved for."""
+    """It was approved but not used in time, or the tables or declarations have changed since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ class Requests:
             own = _all(transaction, analyst=subject)
             if sum(each.state is RequestState.OPEN for each in own) >= MOST_OPEN:
                 raise TooManyWaiting(
-                    f"{MOST_OPEN} of your requests are open already", hint="wait until one of them was decided"
+                    f"{MOST_OPEN} of your requests are already open", hint="wait until one of them has been decided"
                 )
             row = transaction.chain.append(
                 Kind.REQUEST, body, account=transaction.account, analyst=subject, digest=request
@@ -180,15 +180,15 @@ class Requests:
             LedgerError: the ledger can't be written.
         """
         if not 1 <= days <= _MOST_DAYS:
-            raise InvalidArgument(f"an approval holds from 1 to {_MOST_DAYS} days, not {days}")
+            raise InvalidArgument(f"an approval is valid for 1 to {_MOST_DAYS} days, not {days}")
 
         def append(transaction: AccountEntries) -> ApprovalRequest:
             row, found = _undecided(transaction, request, by)
             if found.state is not RequestState.OPEN:
-                raise InvalidArgument(f"this request is {found.state}", hint="who made it can make another")
+                raise InvalidArgument(f"this request is {found.state}", hint="whoever made it can make another")
             if found.plan != plan:
                 raise InvalidArgument(
-                    "the declarations have changed since this was requested", hint="who made it can make another"
+                    "the declarations have changed since this was requested", hint="whoever made it can make another"
                 )
             until = datetime.fromisoformat(transaction.chain.time()) + timedelta(days=days)
             until = min(until, _end_of_token(transaction, row, until))
@@ -201,7 +201,7 @@ class Requests:
             }
             newest = transaction.last(Kind.DATA)
             if newest is None:
-                raise InvalidArgument("no tables are admitted yet", hint="admit them first")
+                raise InvalidArgument("no tables have been admitted yet", hint="admit them first")
             version = None if any_version else newest.version
             same = {"account": row.account, "analyst": row.analyst, "digest": request, "version": version}
             transaction.chain.append(Kind.APPROVAL, to_body(body), **same)
@@ -228,7 +228,7 @@ class Requests:
         def append(transaction: AccountEntries) -> ApprovalRequest:
             row, found = _undecided(transaction, request, by)
             if found.state in {RequestState.DENIED, RequestState.USED}:
-                raise InvalidArgument(f"this request is {found.state}", hint="nothing is left to be denied")
+                raise InvalidArgument(f"this request is {found.state}", hint="it can no longer be denied")
             body = to_body({"by": by.subject, "token": by.token, "reason": reason})
             same = {"account": row.account, "analyst": row.analyst, "digest": request}
             transaction.chain.append(Kind.DENIAL, body, **same)
@@ -252,10 +252,10 @@ def _undecided(transaction: AccountEntries, request: str, by: Approver) -> tuple
     """
     row = transaction.last(Kind.REQUEST, digest=request)
     if row is None:
-        hint = Hint("requests.all() has them", cli="`discreet request list` shows what they are called")
+        hint = Hint("requests.all() lists them", cli="`discreet request list` shows their ids")
         raise InvalidArgument("there is no such request", hint=hint)
     if same_person(by.subject, row.analyst):
-        raise Forbidden("nobody decides about a request of their own", hint="another custodian may")
+        raise Forbidden("nobody may decide about their own request", hint="ask another custodian")
     if by.token and transaction.last(Kind.REVOKE, digest=by.token) is not None:
         raise Forbidden("this token was revoked")
     return row, read_request(transaction, row)
@@ -273,7 +273,7 @@ def same_person(one: object, other: object) -> bool:
 
 
 def _end_of_token(transaction: AccountEntries, row: Row, otherwise: datetime) -> datetime:
-    """When the token ends with which a request was made."""
+    """The expiry of the token with which a request was made."""
     token = row.content().get("token")
     made = transaction.last(Kind.TOKEN, digest=token) if token else None
     expires = None if made is None else made.content().get("expires")

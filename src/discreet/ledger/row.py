@@ -16,13 +16,13 @@ FORMAT = 2
 """The format of the ledgers that this version writes: 1 has marks of tables by a secret in the ledger."""
 
 FORMATS = frozenset({1, FORMAT})
-"""Those that it reads. What it writes to gets its own."""
+"""The formats that it reads. A ledger that it writes to gets its own."""
 
 GENESIS = "0" * 64
 """Stands for the hash before the first entry."""
 
 BEGINNING = -(2**62)
-"""Before any entry, and before any row that tampering may have put in front of the first."""
+"""Lies before any entry, and before any row that tampering may have put in front of the first."""
 
 
 class Kind(StrEnum):
@@ -35,13 +35,13 @@ class Kind(StrEnum):
     """The custodian declared a budget, analysts' shares and the adjacency of an account."""
 
     DECLARED = "declared"
-    """What the custodian declared of the tables changed; the body has all of it, and what of it weakens a promise."""
+    """The custodian's declarations of the tables changed; the body has all of them, and which weaken a promise."""
 
     DATA = "data"
     """Tables were admitted as a new version; the body names its snapshot, the key of its mark, and the newest version
     of each refresh group.
 
-    Ledgers of before there were snapshots number here what they saw of some tables. Those numbers stay taken.
+    Ledgers from before there were snapshots numbered what they saw of some tables here. Those numbers stay taken.
     """
 
     RESERVE = "reserve"
@@ -54,13 +54,13 @@ class Kind(StrEnum):
     """It got no answer. What was paid stays paid."""
 
     TOKEN = "token"  # noqa: S105 — the name of a kind
-    """A token was issued, by which a server lets its holder in; the digest is that of the token."""
+    """A token was issued, which lets its holder into a server; the digest is the token's."""
 
     REVOKE = "revoke"
-    """A token holds no more."""
+    """A token was revoked."""
 
     ATTEMPT = "attempt"
-    """The debit before it was made under an idempotency key; the digest is that of the key and whose it is."""
+    """The debit before it was made under an idempotency key; the digest is that of the key and its holder."""
 
     REQUEST = "request"
     """An analyst asked for a question to be approved; the digest is the request's id."""
@@ -69,13 +69,13 @@ class Kind(StrEnum):
     """A custodian approved a request: its plan, for who made it, once."""
 
     DENIAL = "denial"
-    """A custodian denied a request, or took an approval back that wasn't used."""
+    """A custodian denied a request, or took back an approval that wasn't used."""
 
     USE = "use"
     """The debit before it used an approval up."""
 
     LOOK = "look"
-    """The custodian has looked at the questions that failed; from here on failures are counted anew."""
+    """The custodian has looked into the questions that failed; from here on, failures are counted anew."""
 
     KEY = "key"
     """The public key of the account's signatures from now on; the digest is its SHA-256."""
@@ -219,7 +219,7 @@ def snapshot_of(row: Row) -> str | None:
 
 
 def declared_in(row: Row) -> dict[str, dict[str, Any]]:
-    """What an entry says is declared of each table."""
+    """The declarations of each table in an entry."""
     tables = row.content().get("tables")
     if not isinstance(tables, dict) or not all(
         isinstance(table, dict) and isinstance(table.get("columns"), dict) for table in tables.values()

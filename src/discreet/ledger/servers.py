@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _MINUTE = 60.0
-"""For how many seconds planning time may be saved up."""
+"""How many seconds' worth of planning time may be saved up."""
 
 DAY = 86_400.0
-"""For how many seconds an allowance may be saved up."""
+"""How many seconds' worth of an allowance may be saved up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a subject may take of something, from when it was taken on a little more each second.
+    """The amount a subject may take of something, which grows back a little each second.
 
     Args:
         name: of what.
@@ -110,7 +110,7 @@ class Servers(Protocol):
         ...
 
     def left(self, subject: str, allowance: Allowance) -> float:
-        """How much is left of an allowance.
+        """The rest of an allowance.
 
         Raises:
             LedgerUnavailable: the database can't be reached.
@@ -136,7 +136,7 @@ def servers_of(url: str, account: str) -> Servers:
         return OneServer(location)
     if location.url.get_backend_name() != "postgresql":
         raise InvalidArgument(
-            f"no server can share the ledger {location} with others", hint="keep it in a file, or on PostgreSQL"
+            f"several servers can't share the ledger {location}", hint="keep it in a file, or on PostgreSQL"
         )
     return SeveralServers(location, account)
 
@@ -231,7 +231,7 @@ def _locked(file: File) -> int:
     except OSError:
         os.close(descriptor)
         raise LedgerUnavailable(
-            f"another server answers from the ledger {file}",
+            f"another server is answering from the ledger {file}",
             hint="stop it first; several servers need a ledger on PostgreSQL",
         ) from None
     return descriptor
@@ -252,7 +252,7 @@ _PLANNED = """
     )
     RETURNING until - extract(epoch FROM clock_timestamp())
 """
-"""Until when what was planned is worked off, by the database's clock; one that was set back blocks nobody for long."""
+"""When the planning done so far is paid off, by the database's clock; setting the clock back blocks nobody for long."""
 
 
 _ALLOWANCES = """
@@ -277,7 +277,7 @@ _TAKEN = """
     WHERE GREATEST(0, known.until - extract(epoch FROM clock_timestamp())) + %(cost)s <= %(day)s
     RETURNING until
 """
-"""Until when what was taken isn't there again; nothing is written where too little is left."""
+"""When what was taken is available again; nothing is written if too little is left."""
 
 _SETTLED = """
     SELECT set_config(name, value, false) FROM pg_settings JOIN (VALUES
@@ -286,8 +286,9 @@ _SETTLED = """
         ('synchronous_commit', 'off')
     ) AS wanted (named, value) ON name = named
 """
-"""Settings of a connection: it waits for its turn, however long; whether the other end is still there is asked every
-half minute, for locks are held until then; and nothing of this is worth a wait for the disk."""
+"""Settings of a connection: it waits for its turn, however long; every half minute it checks that the other end is
+still there, because locks are held until then; and none of this is worth waiting for the disk.
+"""
 
 
 class SeveralServers:
@@ -412,7 +413,7 @@ class _Line:
         self._engine, self._server = engine, server
         self._connection: Connection | None = None
         self.session = 0
-        """How many connections there have been."""
+        """How many connections have been made."""
 
     def do(self, work: Callable[[Connection], _T]) -> _T:
         """Work on it; on a new one, if this one broke since it was last used.

@@ -72,7 +72,7 @@ class Binding(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Where one analyst stands in an account.
+    """The standing of one analyst in an account.
 
     Args:
         spent: what their questions have cost in all.
@@ -89,7 +89,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Affordable:
-    """How often a cost can be paid. Others may spend what is left meanwhile.
+    """How many times a cost can be paid. Meanwhile, others may spend what is left.
 
     Args:
         times: how often, now; None if it costs nothing.
@@ -128,7 +128,7 @@ def month_of(at: str) -> str:
 
 
 def renewal(at: str) -> datetime:
-    """When the month after that of a time begins.
+    """The start of the month after that of a time.
 
     Examples:
         >>> renewal("2023-12-31T00:00:00.000+00:00").isoformat()
@@ -139,7 +139,7 @@ def renewal(at: str) -> datetime:
 
 
 def spent_in_month(entries: AccountEntries, analyst: str, last: Row | None) -> Charge:
-    """What an analyst has spent in the month of the ledger's time.
+    """An analyst's spending in the current month by the ledger's clock.
 
     Args:
         entries: of the account.
@@ -164,7 +164,7 @@ def spent_in_month(entries: AccountEntries, analyst: str, last: Row | None) -> C
 
 
 def recorded_in_month(debit: Row) -> Charge | None:
-    """What a debit says that its analyst has spent in its month, itself included; None if it doesn't."""
+    """The spending of its analyst in its month that a debit records, itself included; None if it records none."""
     amounts = debit.content().get("month")
     return None if amounts is None else charge_from(amounts, debit)
 
@@ -198,7 +198,7 @@ def bindings(
 
 
 def share_of(row: Row) -> Budget | None:
-    """What the holder of a token may spend, in all or in each month, as its entry says; None if it doesn't.
+    """The share of a token's holder, in all or for each month, by its entry; None if that names none.
 
     Raises:
         LedgerCorrupt: it can't be read.
@@ -216,8 +216,8 @@ def _declared(declaration: Declaration, analyst: str | None) -> Budget | None:
     if not declaration.analysts:
         return None
     if analyst is None or analyst not in declaration.analysts:
-        who = "a question without an analyst" if analyst is None else f"analyst {analyst!r}"
-        raise BudgetExhausted(f"{who} has no share of this budget", hint="the custodian lists who may ask")
+        who = "a question that names no analyst" if analyst is None else f"analyst {analyst!r}"
+        raise BudgetExhausted(f"{who} has no share of this budget", hint="ask the custodian for a share")
     return declaration.analysts[analyst]
 
 

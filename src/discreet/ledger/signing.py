@@ -75,7 +75,7 @@ class SigningKey:
         except (ValueError, TypeError):
             private = None
         if not isinstance(private, Ed25519PrivateKey):
-            raise _unusable(path, "isn't what was written", "restore it from a copy")
+            raise _unusable(path, "was altered", "restore it from a copy")
         return cls(private)
 
     @classmethod
@@ -156,8 +156,8 @@ class Signing:
         if self.path is not None and named is not None and found is not None and found.public != named:
             raise _unusable(
                 self.path,
-                f"holds key {found.public.id}, and the ledger names {named.id}",
-                "copy the right one there, from a backup or the other server; or `discreet key --new` makes another",
+                f"holds key {found.public.id}, but the ledger names {named.id}",
+                "copy the right key there, from a backup or the other server; or make a new one: `discreet key --new`",
             )
         self._key, self._ledger, self._is_loaded = found, ledger, True
 
@@ -172,7 +172,8 @@ class Signing:
         """
         if self.path is None:
             raise LedgerUnavailable(
-                "there is no place for a signing key", hint="load the tables by a configuration: it is kept beside it"
+                "there is nowhere to keep a signing key",
+                hint="load the tables from a configuration, beside which the key is kept",
             )
         if anew or self.public is None:
             made = SigningKey.written(self.path, anew=anew)
@@ -199,7 +200,7 @@ class Signing:
         return self._store.read(lambda chain: [key_of(row) for row in chain.every(Kind.KEY, self._account)])
 
     def signer(self, question: str) -> Signer | None:
-        """What signs the answer to a question; None if no key is at hand.
+        """The signer of a question's answer; None if no key is at hand.
 
         Args:
             question: as it was asked, this time.
@@ -207,7 +208,7 @@ class Signing:
         return None if self._key is None else _AnswerSigner(self._key, self._ledger, self._account, question)
 
     def certificate(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        """What the account says of one question that was paid for, signed.
+        """The account's signed statement about one question that was paid for.
 
         Args:
             content: all of it, as JSON-ready data.
@@ -249,8 +250,8 @@ class Signing:
             raise LedgerUnavailable(
                 f"the signing key isn't at {self.path}",
                 hint=Hint(
-                    "copy it there, from a backup or the other server; signing.make() makes the first one",
-                    cli="copy it there, from a backup or the other server; `discreet key` makes the first one",
+                    "copy it there, from a backup or the other server; if there never was one, signing.make()",
+                    cli="copy it there, from a backup or the other server; if there never was one: `discreet key`",
                 ),
             )
         return self._key
@@ -266,7 +267,7 @@ class Signing:
         if named == key:
             return
         if named is not None and not anew:  # another server came first
-            raise LedgerUnavailable(f"the ledger names another key, {named.id}", hint=f"copy that one to {self.path}")
+            raise LedgerUnavailable(f"the ledger names another key, {named.id}", hint=f"copy that key to {self.path}")
         body = to_body({"algorithm": "Ed25519", "public": key.text})
         chain.append(Kind.KEY, body, account=self._account, digest=sha256(key.raw).hexdigest())
 

@@ -39,8 +39,9 @@ _CREATION_LOCK = 0x64697363
 """The number of the lock for which creators of ledgers on one PostgreSQL server queue: "disc"."""
 
 _TURN = RLock()
-"""Held during a transaction, and during a fork: a child must not start life in the middle of one, because SQLite in
-the child would take the parent's locks for its own."""
+"""Held during a transaction and during a fork: a child must not start in the middle of a transaction, because its
+SQLite would take the parent's locks for its own.
+"""
 
 if hasattr(os, "register_at_fork"):  # Windows doesn't fork
     os.register_at_fork(before=_TURN.acquire, after_in_parent=_TURN.release, after_in_child=_TURN.release)
@@ -68,7 +69,7 @@ class Store:
         self.seen: Head | None = None
         self._walked: Walked = {}
         self.large = LargeFiles(location.large) if isinstance(location, File) else LargeRows(self.plainly)
-        """Where large parts of answers lie."""
+        """Where large parts of answers are kept."""
 
     def read(self, work: Callable[[Chain], _T], *, anew: bool = False) -> _T:
         """Look at one consistent state of the ledger.
@@ -109,7 +110,7 @@ class Store:
         if isinstance(self.location, File) and len(lost) > 1:
             raise LedgerUnavailable(f"{self.location} is an SQLite database, but not a ledger", hint="check the path")
         if len(lost) == 1:
-            raise LedgerCorrupt(f"the ledger {self.location} has lost the table {lost.pop()}")
+            raise LedgerCorrupt(f"the ledger {self.location} is missing its table {lost.pop()}")
         return not lost
 
     def plainly(self, work: Callable[[Connection], _T], *, write: bool = False) -> _T:
@@ -192,8 +193,8 @@ class Store:
         if seen is None or head.seq > seen.seq or (head.seq, head.hash) == (seen.seq, seen.hash):
             return
         raise LedgerCorrupt(
-            f"the ledger {self.location} went back: it had {seen.seq} entries and has {head.seq} now",
-            hint="an older copy was put in its place; what was asked since then isn't in it",
+            f"the ledger {self.location} went back in time: it had {seen.seq} entries, and now has {head.seq}",
+            hint="an older copy was put in its place, which lacks what was asked since then",
         )
 
 
@@ -210,14 +211,14 @@ def _file_exists(file: File) -> bool:
         raise LedgerUnavailable(f"the ledger {file} can't be opened: {os.strerror(error.errno or 0)}") from None
     if size == 0:
         raise LedgerCorrupt(
-            f"the ledger {file} is empty: what was spent isn't in it any more",
-            hint="restore it from a copy; remove it only if nothing was ever asked",
+            f"the ledger {file} is empty: what was spent is gone from it",
+            hint="restore it from a copy; only if nothing was ever asked may you remove it",
         )
     return True
 
 
 _CONNECTING: ContextVar[tuple[File, float]] = ContextVar("connecting")
-"""The file that the next connection is made to, and for how many seconds it waits for locks."""
+"""The file of the next connection, and how many seconds it waits for locks."""
 
 
 @cache
@@ -272,7 +273,9 @@ def _connecting(server: Server, **settings: object) -> Engine:
     try:
         return create_engine(server.url, hide_parameters=True, connect_args={"client_encoding": "utf8"}, **settings)
     except NoSuchModuleError:
-        raise InvalidArgument(f"no database is known for {server}", hint="a path, or postgresql://…") from None
+        raise InvalidArgument(
+            f"the database of {server} isn't supported", hint="use a path, or postgresql://…"
+        ) from None
     except ModuleNotFoundError as error:
         raise LedgerUnavailable(
             f"the ledger {server} needs the package {error.name}", hint='pip install "discreet[postgres]"'
@@ -334,7 +337,7 @@ def _create_file(file: File, patience: float) -> None:
     except OSError as error:
         raise LedgerUnavailable(
             f"no ledger can be made at {file}: {os.strerror(error.errno or 0)}",
-            hint="its folder must exist, be writable, and lie on a disk that can link files",
+            hint="its folder must exist and be writable, on a disk that supports hard links",
         ) from None
 
 

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 ITERATIONS = 4096
-"""How often a token is hashed.
+"""How many times a token is hashed.
 
-Iterations make guessing slow. A token is 256 random bits, which nobody guesses, so one would do; but RFC 7677 asks for
-4,096 at the least, and some clients refuse a server that names fewer. More would cost each connection of each client
-its time, and protect nothing.
+Iterations make guessing slow. A token is 256 random bits, which nobody can guess, so one would do; but RFC 7677 asks
+for at least 4,096, and some clients refuse a server that names fewer. More would slow down every connection and protect
+nothing.
 """
 
 _SALT = 16
@@ -104,7 +104,7 @@ class Tokens:
 
         def append(chain: Chain) -> Row:
             if self._last(chain, Kind.TOKEN, digest) is not None:
-                raise InvalidArgument("there is a token with this digest already")
+                raise InvalidArgument("there already is a token with this digest")
             return chain.append(Kind.TOKEN, body, account=self.account, analyst=subject, digest=digest)
 
         return granted(self._store.write(append))
@@ -142,7 +142,7 @@ class Tokens:
         def append(chain: Chain) -> Grant:
             row = self._last(chain, Kind.TOKEN, digest)
             if row is None:
-                hint = Hint("tokens.all() has them", cli="`discreet token list` shows them")
+                hint = Hint("tokens.all() lists them", cli="`discreet token list` shows them")
                 raise InvalidArgument("there is no such token", hint=hint)
             before = self._last(chain, Kind.REVOKE, digest)
             return granted(

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 RESTORED = "restored "
-"""How the digest of a debit begins that charges a restored ledger what it lacks; no question has such a digest."""
+"""The prefix of a debit's digest that charges a restored ledger what it lacks; no question's digest begins so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class Debit:
     def of(  # noqa: PLR0913 — what is paid for, each by name
         cls, event: Event, *, question: str, text: str, version: int, analyst: str | None, attempt: Attempt | None
     ) -> Self:
-        """What is to be paid for what will be done to the data; the cost follows from that.
+        """The debit for what will be done to the data; the cost follows from the event.
 
         Raises:
             InvalidArgument: an analyst or digest that can't be stored, or an event without a loss.
@@ -83,7 +83,7 @@ class Debit:
             checked_name(analyst, "the analyst's name")
         cost = Charge.zero() + charge_of(event)  # adding rounds up fractions too long to be added up for ever
         if cost == Charge.zero():
-            raise InvalidArgument("a question of private data can't cost nothing")
+            raise InvalidArgument("a question about private data can't be free")
         content = debit_content(text, event, attempt)
         return cls(cost=cost, digest=question, version=version, analyst=analyst, content=content, attempt=attempt)
 
@@ -166,18 +166,18 @@ class AccountTransaction(AccountEntries):
             raise LedgerCorrupt(f"account {self.account!r} has lost its budget")
         if declaration.adjacency != adjacency:
             raise InvalidArgument(
-                f"account {self.account!r} was declared under {declaration.adjacency} meanwhile",
+                f"account {self.account!r} was declared under {declaration.adjacency} in the meantime",
                 hint="load the configuration again",
             )
         if not units.items() <= declaration.units.items():
             raise InvalidArgument(
-                f"the tables of account {self.account!r} were declared with other units meanwhile",
+                f"the tables of account {self.account!r} were declared with other units in the meantime",
                 hint="load the configuration again",
             )
         return declaration
 
     def tables(self) -> tuple[Tables, Tables]:
-        """What is declared of the tables; and the same, with all that was declared before."""
+        """The declarations of the tables; and the same with everything that was declared before."""
         current: Tables = {}
         known: Tables = {}
         for row in self.chain.every(Kind.DECLARED, self.account):
@@ -237,8 +237,8 @@ class AccountTransaction(AccountEntries):
         """
         if before is not None and before.adjacency != declaration.adjacency and has_losses:
             raise InvalidArgument(
-                f"account {self.account!r} has losses under {before.adjacency}, which losses under "
-                f"{declaration.adjacency} can't be added to",
+                f"account {self.account!r} has losses under {before.adjacency}, to which losses under "
+                f"{declaration.adjacency} can't be added",
                 hint=f"set the adjacency back to {before.adjacency}",
             )
         units = declaration.units
@@ -306,7 +306,7 @@ class AccountTransaction(AccountEntries):
         return [(filter_for(declaration.budget), self.spent()), *shares]
 
     def standing(self, declaration: Declaration, analyst: str, token: str = "") -> Standing:
-        """Where an analyst stands."""
+        """An analyst's standing."""
         last = self.last(Kind.RESERVE, analyst=analyst)
         renews = any(isinstance(each.share, MonthlyShare) for each in bindings(self, declaration, analyst, token))
         return Standing(
@@ -317,7 +317,7 @@ class AccountTransaction(AccountEntries):
         )
 
     def affordable(self, declaration: Declaration, cost: Charge, analyst: str | None, token: str = "") -> Affordable:
-        """How often a cost can be paid now: the least of what the budget and the analyst's shares have left."""
+        """How many times a cost can be paid now: the least that the budget and the analyst's shares allow."""
         try:
             budgets = self._budgets(declaration, analyst, token)
         except BudgetExhausted:
@@ -376,7 +376,7 @@ class AccountTransaction(AccountEntries):
         *,
         spent: Charge | None = None,
     ) -> Charge:
-        """What will have been spent in all, if the budget and the analyst's shares admit a cost; raises as reserving.
+        """The total spending with this cost, if the budget and the analyst's shares admit it; raises as reserving does.
 
         Args:
             declaration: in force.
@@ -411,7 +411,9 @@ class AccountTransaction(AccountEntries):
                 self.settle(Kind.FAIL, number, debit.hash, to_body({}))
         found = self.failures()
         if not found.failed:
-            raise InvalidArgument(f"no question to account {self.account!r} has failed since that was looked at")
+            raise InvalidArgument(
+                f"no question to account {self.account!r} has failed since failures were last looked into"
+            )
         self.chain.append(Kind.LOOK, to_body({"failed": list(found.failed)}), account=self.account)
         return found
 
@@ -433,7 +435,7 @@ class AccountTransaction(AccountEntries):
         if reserved is None or reserved.hash != receipt:
             raise InvalidArgument(f"account {self.account!r} has no such reservation")
         if self.last(Kind.COMMIT, number=number) or self.last(Kind.FAIL, number=number):
-            raise InvalidArgument(f"question {number} of account {self.account!r} has its outcome already")
+            raise InvalidArgument(f"question {number} of account {self.account!r} already has its outcome")
         row = self.chain.append(
             kind, body, account=self.account, number=number, digest=reserved.digest, version=reserved.version
         )
@@ -470,7 +472,7 @@ class AccountTransaction(AccountEntries):
             key = None if self.chain.head.is_forgotten else bytes.fromhex(self.chain.head.secret)
         if key is None or (named is not None and named != name_of(key)):
             raise SnapshotMissing(
-                f"the key isn't at hand by which version {version} of account {self.account!r} is known again",
+                f"the key that recognises version {version} of account {self.account!r} is missing",
                 hint=Hint(
                     "copy it there, from the other server or from a backup; or admit the tables again: refresh()",
                     cli="copy it there, from the other server or from a backup; or admit the tables again: "
@@ -522,8 +524,8 @@ def _admitted(budget: Budget, spent: Charge, cost: Charge, whose: str, renews: d
     if not decision.accepts(cost):
         raise LossNotAccepted(
             f"{whose} ({budget}) can't hold a loss of this kind: {asked}",
-            hint="a budget in ε alone holds Laplace noise and public keys; one with a δ holds Gaussian noise and "
-            "the selection of groups too",
+            hint="a budget in ε alone pays for Laplace noise and public keys; one with a δ pays for Gaussian noise "
+            "and the selection of groups too",
         )
     total = spent + cost
     if not decision.admits(total):
@@ -531,7 +533,7 @@ def _admitted(budget: Budget, spent: Charge, cost: Charge, whose: str, renews: d
             f"{whose} ({budget}) can't pay for this: asked {asked}; spent {in_words(spent, budget)}; "
             f"remaining {decision.remaining(spent)}",
             hint=("" if renews is None else f"it renews on {renews:%Y-%m-%d}, in UTC; ")
-            + "offer what remains, or less; what was asked before is answered again, free",
+            + "offer what remains, or less; what was asked before is answered again for free",
         )
     return total
 
@@ -550,11 +552,13 @@ def debit_content(text: str, event: Event, attempt: Attempt | None = None) -> di
             return content
     except (ValueError, LedgerCorrupt):
         pass
-    raise InvalidArgument("the noise's parameters are too long for a ledger", hint="ask with a rounder cost")
+    raise InvalidArgument(
+        "the parameters of the noise have too many digits for a ledger", hint="offer a rounder amount"
+    )
 
 
 def least_cost(row: Row) -> Charge:
-    """What the event of a debit costs.
+    """The least cost that the event of a debit has.
 
     What was recorded may be more, never less: charges are rounded up, and a later version may know a tighter charge.
     """

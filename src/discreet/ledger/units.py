@@ -13,7 +13,7 @@ from typing import Any
 from discreet.errors import InvalidArgument, LedgerCorrupt
 
 Units = Mapping[str, str]
-"""By the name of a private table, in lower case, its unit in words."""
+"""The unit of each private table in words, by the table's name in lower case."""
 
 
 def units_from(content: Mapping[str, object]) -> dict[str, str]:
@@ -77,13 +77,13 @@ def together(account: str, before: Units, declared: Units) -> Units:
             raise InvalidArgument(
                 f"account {account!r} has losses by the unit {before[table]!r} of table {table!r}, to which losses by "
                 f"the unit {unit!r} can't be added",
-                hint=f"set the unit back to {before[table]!r}, or begin an account of another name, or in another "
-                "ledger; for the same people its budget comes on top of this one's",
+                hint=f"set the unit back to {before[table]!r}, or start an account of another name or in another "
+                "ledger; for the same people, its budget comes on top of this one's",
             )
     known = {table: unit for table, unit in before.items() if table not in declared}
     if known and declared and len(known) == len(before) and not set(before.values()) & set(declared.values()):
         raise InvalidArgument(
-            f"account {account!r} belongs to {_listed(before)}, and not to {_listed(declared)}",
+            f"account {account!r} belongs to {_listed(before)}, not to {_listed(declared)}",
             hint="give these tables an account of another name, or in another ledger",
         )
     return {**known, **declared}

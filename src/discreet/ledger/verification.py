@@ -42,7 +42,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What a verification found.
+    """The findings of a verification.
 
     If there are no problems: no entry was changed, left out, added or moved since it was written; every debit is at
     least what its event costs, and every running total at least their sum; no question was admitted over the budget
@@ -105,11 +105,11 @@ class _Walk:
     def step(self, row: Row, store: Store) -> None:
         """Check the next entry, and what lies outside of it."""
         if not row.is_sealed:
-            self._note(row.seq, "it isn't what was written: its hash doesn't fit")
+            self._note(row.seq, "it was altered: its hash doesn't match")
         if row.seq != self._entries + 1:
-            self._note(row.seq, f"it stands where entry {self._entries + 1} should")
+            self._note(row.seq, f"it is in the place of entry {self._entries + 1}")
         if row.previous != (GENESIS if self.last is None else self.last.hash):
-            self._note(row.seq, "it doesn't follow the entry before it: that isn't the one it was chained to")
+            self._note(row.seq, "the entry before it isn't the one it was chained to")
         try:
             self._read(row)
             for large in large_in(row).values() if row.kind == Kind.COMMIT else ():
@@ -128,13 +128,13 @@ class _Walk:
         if head.commitment != self._commitment:
             self._note(1, "the ledger's secret isn't the one it was made with")
         if self._heads:
-            self._note(end, "a head that was kept isn't in the chain: entries were cut off, or all written anew")
+            self._note(end, "a head that was kept isn't in the chain: entries were cut off, or all of them rewritten")
         return Verification(entries=end, head=head.hash, problems=tuple(self._problems))
 
     def _read(self, row: Row) -> None:
         """Check what an entry means."""
         if (row.kind == Kind.OPEN) != (self._entries == 0):
-            self._note(row.seq, "a ledger begins with one entry that opens it")
+            self._note(row.seq, "a ledger begins with exactly one entry that opens it")
         if row.kind != Kind.OPEN:
             for message in self._replay.check(row):
                 self._note(row.seq, message)
@@ -143,7 +143,7 @@ class _Walk:
         if self._entries == 0:
             self._commitment = content.get("secret")
         if content.get("format") not in FORMATS:
-            self._note(row.seq, f"it opens a ledger of format {content.get('format')}, which isn't known here")
+            self._note(row.seq, f"it opens a ledger of format {content.get('format')}, which this version doesn't know")
 
     def _note(self, entry: int, message: str) -> None:
         """Note a problem."""
@@ -171,8 +171,9 @@ _FILLED = {
     Kind.LOOK: _ALWAYS,
     Kind.KEY: _ALWAYS | {"digest"},
 }
-"""Which columns have a value in an entry of each kind; in a debit with an analyst, `analyst` and the share too; in an
-approval, `version` if it is for one."""
+"""Which columns have a value in an entry of each kind. A debit with an analyst has `analyst` and the share too; an
+approval for one version has `version`.
+"""
 
 
 @dataclass(slots=True)
@@ -217,7 +218,7 @@ class Replay:
             raise LedgerCorrupt(f"no entry is of kind {row.kind!r}")
         kind = Kind(row.kind)
         if {name for name, value in row.columns().items() if value is not None} != _expected(kind, row):
-            yield f"a {kind} entry has other columns filled"
+            yield f"a {kind} entry doesn't fill these columns"
         account = self._accounts.setdefault(row.account, _Account())
         if kind is Kind.BUDGET:
             yield from _check_budget(account, row)
@@ -259,10 +260,10 @@ def _check_budget(account: _Account, row: Row) -> Iterator[str]:
 
 
 def _check_declared(account: _Account, declaration: Declaration, row: Row) -> Iterator[str]:
-    """What is declared of the tables weakens no promise but by name."""
+    """Declarations of the tables weaken a promise only by naming it."""
     tables = declared_in(row)
     if row.digest != digest_of(tables):
-        yield "it declares other tables than its digest is of"
+        yield "its digest is of other tables than it declares"
     if account.questions:
         yield from _check_named(row, changes_of_tables(account.tables, account.known, tables, declaration.units))
     account.tables, account.known = tables, known_with(account.known, tables)
@@ -272,7 +273,7 @@ def _check_named(row: Row, changes: Sequence[Change]) -> Iterator[str]:
     """Each change that weakens a promise was named."""
     named = row.content().get("weakens", [])
     yield from (
-        f"it weakens what was promised, and that wasn't named: {each.words}"
+        f"it weakens a promise without naming it: {each.words}"
         for each in changes
         if each.weakens and each.weakens not in named
     )
@@ -290,7 +291,7 @@ def _check_data(account: _Account, row: Row) -> Iterator[str]:
     expected = {**account.groups, group_of(row): row.version}
     account.groups = groups_of(row)
     if account.groups != expected:
-        yield "it says of other groups what wasn't so"
+        yield "its versions of other groups are wrong"
     if snapshot_of(row) is not None:
         return
     if account.unadmitted < account.versions - 1:
@@ -307,9 +308,9 @@ def _check_debit(account: _Account, declaration: Declaration, row: Row) -> Itera
     if row.number != account.questions:
         yield f"it is question {row.number}, and should be {account.questions}"
     if row.version not in range(1, account.versions + 1):
-        yield f"it was asked of data version {row.version}, which wasn't there"
+        yield f"it was asked of data version {row.version}, which didn't exist"
     elif row.version in range(1, account.unadmitted + 1) and account.unadmitted < account.versions:
-        yield f"it was asked of data version {row.version}, of before tables were admitted"
+        yield f"it was asked of data version {row.version}, from before tables were admitted"
     cost = from_columns(row)
     if not least_cost(row).within(cost) or cost == Charge.zero():
         yield "it costs less than its event does"
@@ -356,9 +357,9 @@ def _check_outcome(account: _Account, row: Row) -> Iterator[str]:
     if row.kind == Kind.FAIL and row.number is not None:
         account.failures.failed.append(row.number)
     if debit is None:
-        yield f"question {row.number} wasn't reserved, or has its outcome already"
+        yield f"question {row.number} wasn't reserved, or already has its outcome"
     elif (debit.digest, debit.version) != (row.digest, row.version):
-        yield f"it isn't the outcome of question {row.number}, but of another question or other data"
+        yield f"it is the outcome of another question than {row.number}, or of other data"
     content = row.content()
     if row.kind == Kind.COMMIT and not all(isinstance(content.get(name), dict) for name in ("certificate", "answer")):
         yield "it has no certificate, or no answer"

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Adjacency(StrEnum):
-    """How two neighbouring tables differ.
+    """The way two neighbouring tables differ.
 
     A guarantee under substitution follows from one under add-remove, at twice the ε or four times the ρ if it has no δ,
     and not the reverse, so certificates always name the relation. Of (ε, δ)-DP it is (2ε, (1 + e^ε)·δ); see

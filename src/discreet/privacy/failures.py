@@ -22,7 +22,8 @@ def checked_failures(number: int) -> int:
     """
     if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= _MOST_FAILURES:
         raise InvalidArgument(
-            f"from 1 to {_MOST_FAILURES:,} questions may fail before the custodian looks",
+            f"failures must be 1 to {_MOST_FAILURES:,}: that many questions may fail before the custodian looks "
+            "into them",
             hint=Hint.of("{failures}", failures=FAILURES).in_file(),
         )
     return number

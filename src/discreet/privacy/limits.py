@@ -55,7 +55,7 @@ class Limits:
         by_rows = self.rows is not None and self.rows_per_group is None
         if not (by_group or by_rows):
             raise InvalidArgument(
-                "limits come in three shapes: groups with rows_per_group, rows with groups, or rows alone",
+                "limits have three shapes: groups with rows_per_group, rows with groups, or rows alone",
                 hint=Hint(
                     "Limits(groups=5, rows_per_group=10), Limits(rows=50, groups=8) or Limits(rows=50)",
                     cli="--limits 5x10, 50in8 or 50",

@@ -167,7 +167,7 @@ class GaussianDP:
 
 
 Loss: TypeAlias = PureDP | ApproxDP | ZCDP
-"""A proved guarantee, of a kind that accounts are kept in. Different guarantees are different types."""
+"""A proved guarantee of a kind that accounts keep. Different guarantees are different types."""
 
 AnyLoss: TypeAlias = Loss | RenyiDP | GaussianDP
 """A proved guarantee of any kind."""
@@ -259,10 +259,10 @@ class MonthlyShare(Budget):
 
 
 NEAR = Fraction(1, 2**16)
-"""From which ε on a least amount is worth its arithmetic: below, a simple bound is at most 0.3 % above it."""
+"""The ε from which the least amount is worth computing: below it, a simple bound is at most 0.3 % larger."""
 
 FAR = 2**12
-"""Up to which ε it is, likewise."""
+"""The ε up to which it is, likewise."""
 
 
 @lru_cache(maxsize=1024)

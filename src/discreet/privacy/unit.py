@@ -17,7 +17,7 @@ _PERIOD = Hint('Unit("person_id", per="day", at="visited_at")', cli=_WRITTEN, fi
 @taking_known
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Whose presence a release hides: a row, an id, or an id during one period.
+    """The unit whose presence a release hides: a row, an id, or an id during one period.
 
     Rows whose id (or time, for a period) is NULL belong to nobody who could be protected, so they're left out of
     every answer.
@@ -48,7 +48,7 @@ class Unit:
             said = getattr(self, name)
             if said is not None and not isinstance(said, str):
                 raise InvalidArgument(
-                    f"a unit's {name} is the name of one, not {type(said).__name__}",
+                    f"a unit's {name} must be a name, not {type(said).__name__}",
                     hint=Hint('Unit("person_id")', cli='unit = "person_id"', file='unit = "person_id"'),
                 )
         if self.column == "":
@@ -63,7 +63,7 @@ class Unit:
         if (self.per is None) != (self.at is None):
             raise InvalidArgument("per and at go together", hint=_PERIOD)
         if self.per is not None and self.column is None:
-            raise InvalidArgument("a period needs an id column", hint=_PERIOD)
+            raise InvalidArgument("a unit with a period needs an id column", hint=_PERIOD)
         if self.per is not None and self.per not in get_args(Period):
             raise InvalidArgument(f"unknown period {self.per!r}", hint=f"one of {', '.join(get_args(Period))}")
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 _PROMPT = 40
-"""How many lines, or rows, of an answer are shown at a prompt."""
+"""How many lines or rows of an answer a prompt shows."""
 
 
 _CUT_OFF = ("share", "least", "most", "limits")
@@ -220,7 +220,7 @@ class Answer:
             words = f"at {float(self.confidence) * 100:.6g} %"
             found.append(Note("±", f"{words}; {self.coverage}" if self.coverage else words))
         if self.limits and self.cut_off is None:
-            measured = Hint.of("{cut_off} measures what that leaves out", cut_off=True)
+            measured = Hint.of("{cut_off} measures how much that leaves out", cut_off=True)
             found.append(Note("limits", f"{self.limits}; {measured if door == 'python' else getattr(measured, door)}"))
         found += [Note(about, words) for about, words in self.tuning]
         found += [Note("warning", warning) for warning in self.warnings]
@@ -277,7 +277,9 @@ class Answer:
         try:
             return cls._read(data)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            raise InvalidArgument("this isn't an answer as it is written", hint="Answer.to_json writes one") from None
+            raise InvalidArgument(
+                "this isn't an answer as discreet writes it", hint="use what Answer.to_json writes"
+            ) from None
 
     @classmethod
     def _read(cls, data: Mapping[str, Any]) -> Self:

@@ -26,10 +26,12 @@ _DIGITS = 38
 """Digits of sums of decimals, in SQL and in Arrow."""
 
 _NEARLY_ALL = 0.95
-"""An interval that holds so much of what is declared says nothing."""
+"""An interval that covers at least this part of what is declared says nothing."""
 
 _LOPSIDED = 1 / 20
-"""Ends whose distances from a value differ by more than this part of the greater aren't told as ±."""
+"""If the distances of the ends from a value differ by more than this part of the greater one, they aren't shown as
+±.
+"""
 
 _DECIMAL = re.compile(r"decimal\(38,(\d\d?)\)")
 
@@ -74,7 +76,7 @@ class AnswerColumn:
 
 
 class Intervals(Protocol):
-    """Where an answer's intervals come from: the noise that was added, or the JSON that it was read from."""
+    """The source of an answer's intervals: the noise that was added, or the JSON that it was read from."""
 
     def __call__(self, name: str, confidence: Fraction) -> Sequence[Ends]:
         """The interval of each value of a column.

@@ -28,8 +28,8 @@ def _contradictions(found: Mapping[str, Any], answer: Answer) -> Iterator[str]:
     entries = [each.get("entry") for each in origins]
     if answer.origin:
         if entries != list(answer.origin):
-            yield f"it follows from entries {list(answer.origin)}, and its certificate names {entries}"
+            yield f"it follows from entries {list(answer.origin)}, but its certificate names {entries}"
         if any(each.get("data_version") != found["data_version"] for each in origins):
             yield "it follows from answers of other versions of the data"
     elif (found.get("entry") or 0) != answer.entry:
-        yield f"it was paid for in entry {answer.entry}, and its certificate names {found.get('entry')}"
+        yield f"it was paid for in entry {answer.entry}, but its certificate names {found.get('entry')}"

@@ -62,14 +62,14 @@ def prospect(times: int | None, left: object) -> str:
 
     Examples:
         >>> prospect(0, ""), prospect(1, "")
-        ("doesn't pay for it; what is stored is free", 'pays for 1 such question')
+        ("doesn't pay for it; stored answers are free", 'pays for 1 such question')
         >>> prospect(1200, "ε = 2.9")
         'pays for 1,200 such questions; after one, what is left is ε = 2.9'
     """
     if times is None:
         return ""
     if not times:
-        return "doesn't pay for it; what is stored is free"
+        return "doesn't pay for it; stored answers are free"
     words = f"pays for {times:,} such question{'' if times == 1 else 's'}"
     return f"{words}; after one, what is left is {left}" if str(left) else words
 

@@ -11,12 +11,12 @@ from discreet.results.columns import Ends
 _Words = TypeVar("_Words")
 
 _NEARLY = 1e-9
-"""Limits leave more of what is counted."""
+"""Limits leave at least this part of what is counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class CutOff(Generic[_Words]):
-    """How much limits cut off.
+    """The amount that limits cut off.
 
     Noise hides units that are few, however much they have. So nothing but a bound on what one unit has gives the share
     an upper end. What is said of the ends holds in all but one of 10,000 draws of the noise.

@@ -26,15 +26,15 @@ from discreet.results.answer import Answer
 from discreet.results.contradictions import contradictions
 
 FORM = 1
-"""The form in which things are signed; it is signed with them."""
+"""The form of what is signed, which is signed along with it."""
 
 ALGORITHM = "Ed25519"
 
 Signed: TypeAlias = Literal["answer", "certificate", "head"]
-"""The things that may be signed. The signed text begins with one of them."""
+"""What may be signed. The signed text begins with one of these."""
 
 UNSIGNED = frozenset({"id", "state", "spent"})
-"""Fields beside an answer that aren't part of it: a server's name and state of it, and the account's standing."""
+"""Fields beside an answer that aren't part of it: a server's name for it, its state, and the account's standing."""
 
 _KEY_BYTES = 32
 _VALUE_BYTES = 64
@@ -90,7 +90,9 @@ class PublicKey:
             found = given.get("key") if given.get("algorithm") == ALGORITHM else None
         raw = _bytes(found, _KEY_BYTES)
         if raw is None:
-            raise InvalidArgument("this isn't a public key", hint="44 characters of base64, or what /v1/key replies")
+            raise InvalidArgument(
+                "this isn't a public key", hint="give 44 characters of base64, or the reply of /v1/key"
+            )
         return cls(raw)
 
 
@@ -161,7 +163,7 @@ def verify_certificate(answer: str | bytes | Mapping[str, Any], key: PublicKey |
 
     Args:
         answer: the JSON that `Answer.to_json`, `discreet ask --format json` or a server gave, as a text or as data. A
-            text is read more strictly: where a key stands twice, it isn't said which of the two was meant.
+            text is read more strictly: where a key appears twice, it isn't said which of the two was meant.
         key: of the account, as it was learnt in another way than with the answer; a text is read by `PublicKey.read`.
 
     Raises:
@@ -189,7 +191,7 @@ def _vouched(content: Mapping[str, Any]) -> SignatureCheck:
     if proof is None:
         wrong.append("this entry has no certificate: no answer was released for it")
     elif proof.get("entry") != content["entry"]:
-        wrong.append(f"it is of entry {content['entry']}, and its certificate names {proof.get('entry')}")
+        wrong.append(f"it is of entry {content['entry']}, but its certificate names {proof.get('entry')}")
     return SignatureCheck(problems=tuple(wrong), content={} if wrong else content)
 
 
@@ -245,16 +247,18 @@ def _problem(kind: Signed, content: Mapping[str, Any], signature: object, key: P
     if not isinstance(signature, Mapping) or signature.keys() != _FIELDS[kind]:
         return f"what should be its signature isn't one, or is of something else: not of the kind {kind!r}"
     if (signature["form"], signature["algorithm"]) != (FORM, ALGORITHM):
-        return "it is signed in a form that isn't known here: another version of discreet may know it"
+        return "it is signed in a form that this version doesn't know; another version of discreet may"
     if signature["key"] != key.id:
-        return f"it names another key than {key.id}: it is of another account, or of before or after this key's time"
+        return (
+            f"it names another key than {key.id}: it is from another account, or from before or after this key's time"
+        )
     value = _bytes(signature["value"], _VALUE_BYTES)
     said = {name: each for name, each in signature.items() if name != "value"}
     try:
         text = signed_text(kind, content, said)
         Ed25519PublicKey.from_public_bytes(key.raw).verify(value or b"", text)
     except (InvalidSignature, TypeError, ValueError, OverflowError, RecursionError):
-        return "something in it isn't what was signed: it was changed, or the signature is of something else"
+        return "it doesn't match its signature: it was changed, or the signature is of something else"
     return None
 
 
@@ -264,13 +268,13 @@ def _exact(value: Any) -> Any:  # noqa: ANN401 — JSON-ready data
         return int(value) if value.is_integer() else value
     if isinstance(value, Mapping):
         if not all(isinstance(name, str) for name in value):
-            raise TypeError("JSON has texts alone for keys")
+            raise TypeError("JSON takes only strings as keys")
         return {name: _exact(each) for name, each in value.items()}
     return [_exact(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _bytes(text: object, length: int) -> bytes | None:
-    """So many bytes from base64 in its one spelling; None if it isn't that."""
+    """Decode this many bytes of base64 in its canonical spelling; None for any other text."""
     try:
         raw = b64decode(text, validate=True) if isinstance(text, str) else b""
     except (NotBase64, ValueError):
@@ -297,7 +301,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object with each key once."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key appears twice")
     return found
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.gateway import AdmissionReport
 
 _NICE = 10
-"""By how much the process gives way to those that answer questions, where the system knows such a thing."""
+"""How far the process gives way to those that answer questions, on systems that have such a setting."""
 
 
 class AdmissionRuns:
@@ -58,7 +58,7 @@ class AdmissionRuns:
         """
         with self._lock:
             if self._last is not None and self._last["state"] == "running":
-                raise TooManyWaiting("the tables are being admitted already", hint="ask again once that is done")
+                raise TooManyWaiting("the tables are already being admitted", hint="ask again when that has finished")
             begun = {"state": "running", "at": datetime.now(UTC).isoformat(timespec="seconds")}
             self._last = begun
             ours, theirs = workers.CONTEXT.Pipe()
@@ -81,13 +81,13 @@ class AdmissionRuns:
         try:
             found: Mapping[str, Any] = ours.recv()
         except (EOFError, OSError):
-            found = {"error": EngineUnavailable("the process that admitted the tables ended").to_dict()}
+            found = {"error": EngineUnavailable("the process that was admitting the tables ended").to_dict()}
         ours.close()
         self._last = {**begun, "state": "failed" if "error" in found else "done", **found}
 
 
 def report_to_json(report: AdmissionReport) -> dict[str, object]:
-    """What an admission did, as JSON-ready data; it isn't private."""
+    """The report of an admission as JSON-ready data; it isn't private."""
     return {
         "version": report.version,
         "groups": dict(report.groups),

@@ -21,7 +21,7 @@ from discreet.errors import TooManyValues
 
 
 class Allowances:
-    """What the questions of each subject may take in a day: of a slot's time, and of the ledger.
+    """Daily allowances for each subject's questions: of slots' time and of the ledger.
 
     Guarantee: what a question takes is told by its plan, and is taken before it is paid for; so the refusal tells
     nothing of any row. It is counted over all servers of the ledger.
@@ -79,14 +79,14 @@ class Allowances:
         """Take so much of one of them."""
         if amount > allowance.a_day:
             raise Unsupported(
-                f"this question takes {said} of {what}, more than yours may take in a day",
-                hint="ask for less at a time",
+                f"this question takes {said} of {what}, more than your questions may take in a day",
+                hint="ask for less at once",
             )
         wait = self._servers.take(subject, allowance, amount)
         if wait > 0:
             raise TooMuchAsked(
-                f"this question takes {said} of {what}, more than is left of what yours may take in a day",
-                hint=f"wait {ceil(wait)} seconds, or ask for less; what was asked before is free",
+                f"this question takes {said} of {what}, more than is left of what your questions may take in a day",
+                hint=f"wait {ceil(wait)} seconds, or ask for less; what was answered before is free",
                 retry_after=ceil(wait),
             )
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 READERS = (
-    "The answer is stored like any other. Every analyst may have it free who may ask this question within their "
-    "own ceiling, or by an approval of their own, and every analyst may have what follows from it."
+    "The answer is stored like any other. Any analyst who may ask this question, within their own ceiling or by an "
+    "approval of their own, gets it free, and every analyst may have what follows from it."
 )
 """Who else may read the answer to an approved question."""
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from discreet.ledger import Verification
 
 
-_MAY_BE_YOURS = "an entry of the ledger isn't what was written, or is missing; it may be one of yours"
-"""What an analyst is told of damage; which entries they are, custodians and auditors see."""
+_MAY_BE_YOURS = "an entry of the ledger was altered or is missing; it may be one of yours"
+"""What an analyst is told of damage; custodians and auditors see which entries it is in."""
 
 
 class Audited:
@@ -81,7 +81,7 @@ class Audited:
         with self._looking_changes:
             if subject in self._looking:
                 raise TooManyWaiting(
-                    "your history is being read already", hint="ask again once that is done", retry_after=1
+                    "your history is already being read", hint="ask again when that has finished", retry_after=1
                 )
             self._looking.add(subject)
         try:
@@ -107,7 +107,7 @@ class Audited:
         return self._tables.signing.head()
 
     def certificate(self, caller: Caller, number: int) -> Mapping[str, Any] | None:
-        """What vouches for the question of this number, signed, without its answer; None if there is no such question.
+        """The signed certificate of the question with this number, without its answer; None if there is none.
 
         It says who asked what and when, what that has cost, which entries of the chain say so, what was done for the
         answer, and under `problems` in what these contradict each other. It has no certificate while its answer is

@@ -34,7 +34,7 @@ def begun(slot: Worker, ticket: Ticket, patience: float) -> Reply | None:
     message = _received(slot, monotonic() + patience)
     if message is None:
         slot.restart()
-        raise EngineUnavailable("this question couldn't be planned once more when it was its turn", hint="ask again")
+        raise EngineUnavailable("this question couldn't be planned again when its turn came", hint="ask again")
     if message.reached == "done":
         ticket.release = datetime.now(UTC)
         return _reply(message)
@@ -101,7 +101,7 @@ def recovered(slot: Worker, step: float, wait: Callable[[float], bool]) -> None:
 
 
 _AWAKE, _NAP = 0.005, 0.0003
-"""How many seconds before an answer leaves nothing sleeps any more for longer than so many."""
+"""In this many seconds before an answer leaves, nothing sleeps for longer than a moment."""
 
 
 def _wait_awake(ticket: Ticket, due: float) -> None:

@@ -22,8 +22,9 @@ FIELDS = ("time", "event", "route", "status", "token", "entry", "code", "address
 """All fields that a line may have, in order."""
 
 _MOST = 10_000
-"""How many lines may wait to be written; those beyond are dropped, so that a flood of requests can't fill memory.
-What was asked and paid for stands in the ledger, whatever the log has."""
+"""How many lines may wait to be written; those beyond are dropped, so that a flood of requests can't fill memory. The
+ledger has what was asked and paid for, whatever the log misses.
+"""
 
 
 class Event(StrEnum):
@@ -36,13 +37,13 @@ class Event(StrEnum):
     """A reply left: `route` as it is declared, `status`, the `token`'s id, and the `entry` of an answer."""
 
     DEFECT = "defect"
-    """Something went wrong that isn't an error of discreet's own; no more is said, since it might quote anything."""
+    """An error that isn't one of discreet's own; no more is logged, since it might quote anything."""
 
     STOPPING = "stopping"
-    """The server takes no more questions."""
+    """The server has stopped taking questions."""
 
     STOPPED = "stopped"
-    """All that was paid for has its answer, and the server ends."""
+    """Everything that was paid for has its answer, and the server exits."""
 
 
 class EventLog:

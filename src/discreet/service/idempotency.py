@@ -99,7 +99,7 @@ class Keys:
             yield
         except BaseException as error:
             self.release(ticket)
-            said = error if isinstance(error, DiscreetError) else EngineUnavailable("this can't be asked now")
+            said = error if isinstance(error, DiscreetError) else EngineUnavailable("this question can't be asked now")
             ticket.finish(Reply.of(said))
             raise
 
@@ -117,6 +117,6 @@ def _unanswered(tried: Tried) -> DiscreetError:
     if tried.failed or tried.is_open:
         return QuestionFailed()
     return AskedInPart(
-        "what this question measures first was paid for under this Idempotency-Key, and the question itself wasn't",
-        hint="ask it under a new key, at the same offer: what was paid for is stored, and free",
+        "under this Idempotency-Key the measurements before this question were paid for, but not the question itself",
+        hint="ask it under a new key at the same offer: what was paid for is stored, and free",
     )

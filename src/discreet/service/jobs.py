@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _MOST_TOGETHER = 100
-"""How many questions a workload may have: each of its answers repeats the certificate, with the texts of all."""
+"""How many questions a workload may have: each answer repeats the certificate, which quotes all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +53,13 @@ Done: TypeAlias = Planned | Reply | None
 """What becomes of a job: a plan; an answer, or an error; or None, where nothing is stored."""
 
 SECONDS_TO_READ, PATIENCE_TO_READ = 0.0004, 0.002
-"""Of processor time, and in all, for each number of a stored answer: five times what it takes to read, sign and write
-one, so that what was paid for is read, however large it is. Whose question it is, it counts as planning of theirs."""
+"""Seconds of processor time, and seconds in all, for each number of a stored answer: five times what it takes to read,
+sign and write one, so that whatever was paid for can be read, however large. They count towards the planning time of
+the analyst who asks.
+"""
 
 BYTES_TO_READ = 8192
-"""And of memory."""
+"""Bytes of memory, likewise."""
 
 
 def do(
@@ -98,7 +100,7 @@ def do(
 def _unplanned(error: Exception) -> DiscreetError:
     """Why a question can't be planned, where nobody foresaw it; no row had a part in it."""
     if isinstance(error, MemoryError):
-        return Unsupported("this question takes too much memory to plan", hint="ask a simpler one")
+        return Unsupported("this question takes too much memory to plan", hint="ask a simpler question")
     return EngineUnavailable("this question can't be planned here", hint="ask otherwise")
 
 
@@ -140,7 +142,7 @@ def _check_plan(tables: Protected, job: Job, request: Request) -> None:
         PlanChanged: it isn't: the configuration was changed, and this process read it later.
     """
     if tables.plan_request(job.question, request).digest != job.digest:
-        raise PlanChanged("this question has another plan than the one that was named", hint="plan it again")
+        raise PlanChanged("this question's plan isn't the one that was named", hint="plan it again")
 
 
 def _asked(tables: Protected, job: Job, request: Request) -> Reply:
@@ -183,8 +185,8 @@ def described(plan: Plan, times: ReleaseTimes, memory: int) -> Planned:
     check_memory(plan, memory)
     if len(plan.plans) > _MOST_TOGETHER:
         raise Unsupported(
-            f"{len(plan.plans)} questions are asked together, and {_MOST_TOGETHER} may be",
-            hint="ask for less at a time",
+            f"{len(plan.plans)} questions were asked together; the most is {_MOST_TOGETHER}",
+            hint="ask fewer at once",
         )
     size, seconds = Size.of(plan), longest(step, steps, times.rungs)
     return Planned(
@@ -211,7 +213,7 @@ def described(plan: Plan, times: ReleaseTimes, memory: int) -> Planned:
 
 def _resources(seconds: float, size: Size) -> str:
     """The time, space and values that a question takes, in words."""
-    values = "as many values as groups pass" if size.values is None else f"{size.values:,} values"
+    values = "as many values as there are groups that pass" if size.values is None else f"{size.values:,} values"
     return f"takes     {seconds:,.6g} s of a slot, {in_bytes(size.stored)} of the ledger; {values}"
 
 

@@ -45,31 +45,31 @@ METRICS: Mapping[str, Described] = MappingProxyType(
     {
         "discreet_requests": Described(
             "counter",
-            "Replies, by route and class of status, when they leave.",
+            "Replies sent, by route and class of status.",
             {"route": None, "status": _one_of("1xx", "2xx", "3xx", "4xx", "5xx")},
         ),
         "discreet_plans": Described(
-            "counter", "Questions that were planned, to be shown or asked.", {"outcome": _one_of("planned", "refused")}
+            "counter",
+            "Questions that were planned, whether only shown or asked as well.",
+            {"outcome": _one_of("planned", "refused")},
         ),
         "discreet_questions": Described(
             "counter",
-            "Questions that were asked and accepted, by what became of them, when their answers leave.",
+            "Questions that were accepted, by outcome, counted when their answers leave.",
             {"outcome": _one_of("answered", "stored", "refused", "failed")},
         ),
-        "discreet_slots": Described("gauge", "How many questions can run at a time."),
-        "discreet_slots_busy": Described("gauge", "How many slots are taken, each until the answer's release time."),
-        "discreet_questions_waiting": Described("gauge", "Questions that wait for a slot."),
-        "discreet_ready": Described("gauge", "1 if questions are taken, 0 if not, as /readyz says."),
-        "discreet_slot_seconds": Described(
-            "counter", "Seconds of slots that questions were given, as their plans say."
-        ),
-        "discreet_ledger_bytes": Described("counter", "Bytes that questions put into the ledger, as their plans say."),
+        "discreet_slots": Described("gauge", "How many questions can run at once."),
+        "discreet_slots_busy": Described("gauge", "Slots in use, each until the release time of its answer."),
+        "discreet_questions_waiting": Described("gauge", "Questions waiting for a slot."),
+        "discreet_ready": Described("gauge", "1 if the server takes questions, else 0, as /readyz says."),
+        "discreet_slot_seconds": Described("counter", "Seconds of slots that questions were given, by their plans."),
+        "discreet_ledger_bytes": Described("counter", "Bytes that questions add to the ledger, by their plans."),
         "discreet_ledger_errors": Described("counter", "Requests that the ledger couldn't serve."),
         "discreet_witness_failures": Described("counter", "Heads that couldn't be sent to the ledger's witness."),
-        "discreet_workers_restarted": Described("counter", "Processes that were replaced, at public times."),
+        "discreet_workers_restarted": Described("counter", "Processes replaced, at public times."),
     }
 )
-"""All metrics that there are. Counters end in `_total` where they are shown."""
+"""All metrics. Counters end in `_total` when they are shown."""
 
 
 class Metrics:

@@ -32,24 +32,27 @@ if TYPE_CHECKING:
     from joserfc.jwk import Key, KeySet
 
 ALGORITHMS = frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519"})
-"""Those that may be pinned: signatures by a private key. `none` and HMAC aren't among them."""
+"""The algorithms that may be pinned: signatures by a private key, so neither `none` nor HMAC."""
 
 _MOST_CHARACTERS = 8192
 _TOKEN = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+", re.ASCII)
 _SUBJECT = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
 _TYPES = frozenset({"", "jwt", "at+jwt", "application/at+jwt"})
 _BROUGHT = frozenset({"crit", "b64", "jwk", "jku", "x5u", "x5c", "enc", "zip"})
-"""Of a header: keys that a token brings or points to, and extensions, of which none is known here."""
+"""Fields of a header that are refused: keys that a token brings along or points to, and extensions, none of which is
+known here.
+"""
 
 _SKEW = 60.0
-"""Seconds by which the provider's clock may differ from ours."""
+"""How many seconds the provider's clock may differ from ours."""
 
 _LONGEST = 86_400.0
-"""For how many seconds a token may hold: the provider can't revoke it here."""
+"""How many seconds a token may be valid: the provider can't revoke it here."""
 
 _FRESH, _AGAIN, _STALE = 600.0, 60.0, 86_400.0
-"""After how many seconds keys are fetched again; at the soonest, for a key that isn't known; and when they're dropped,
-where they can't be fetched."""
+"""Seconds after which keys are fetched again; after which an unknown key may have them fetched; and after which they
+are dropped if they can't be fetched.
+"""
 
 _MOST_BYTES = 262_144
 _TIMEOUT = 5.0
@@ -99,8 +102,9 @@ class OpenID:
             raise ConfigError(f"the file {str(path)!r}: {error.message}", hint=error.hint) from None
         except (AttributeError, KeyError, TypeError) as error:
             raise ConfigError(
-                f"the file {str(path)!r} has a key that is missing, unknown or of a wrong type: {error}",
-                hint="issuer, audience, algorithms, keys, claim, [roles]; most_epsilon and [sign_in], if there are",
+                f"the file {str(path)!r} has a key that is missing, unknown or of the wrong type: {error}",
+                hint="it takes issuer, audience, algorithms, keys, claim and [roles]; most_epsilon and [sign_in] are "
+                "optional",
             ) from None
 
     @classmethod
@@ -154,7 +158,7 @@ class OpenID:
         return self._caller(claims, text, datetime.now(UTC) + timedelta(hours=self.sign_in.hours))
 
     def _verified(self, text: str, expected: Mapping[str, str]) -> tuple[Mapping[str, Any], datetime]:
-        """What a token says, and when it ends; raises `Unauthenticated` if it isn't to be believed."""
+        """The claims of a token and its expiry; raises `Unauthenticated` if it can't be trusted."""
         from joserfc.errors import JoseError
 
         try:
@@ -173,7 +177,7 @@ class OpenID:
             raise Unauthenticated from None
 
     def _caller(self, claims: Mapping[str, Any], text: str, expires: datetime) -> Caller:
-        """Whoever a token is about."""
+        """The caller that a token describes."""
         name = claims.get("sub")
         subject = f"{self.issuer}|{name}"
         if not isinstance(name, str) or not name or not _SUBJECT.fullmatch(subject):
@@ -188,7 +192,7 @@ class OpenID:
         )
 
     def _claims(self, text: str) -> Mapping[str, Any]:
-        """What a token says, if its signature holds; if not, some built-in error or one of the library's."""
+        """The claims of a token whose signature holds; otherwise raises some built-in error or one of the library's."""
         from joserfc import jwt
 
         if len(text) > _MOST_CHARACTERS or not _TOKEN.fullmatch(text):
@@ -206,7 +210,7 @@ class OpenID:
         return claims
 
     def _checked(self, claims: Mapping[str, Any], expected: Mapping[str, str]) -> float:
-        """When a token ends, if it is what is expected and holds now; if not, some built-in error."""
+        """The expiry of a token that is as expected and valid now; otherwise raises some built-in error."""
         audience, now = claims["aud"], datetime.now(UTC).timestamp()
         said = {**claims, "aud": expected["aud"] if expected["aud"] in _listed(audience) else None}
         if claims["iss"] != self.issuer or any(said[name] != value for name, value in expected.items()):
@@ -231,9 +235,9 @@ class OpenID:
         found = {self.roles[value] for value in values if isinstance(value, str) and value in self.roles}
         if len(found) != 1:
             raise Forbidden(
-                "this sign-in gives several roles, and nobody asks and decides with the same one"
+                "this sign-in gives several roles, and the one who asks can't be the one who decides"
                 if found
-                else "this sign-in gives no role here",
+                else "this sign-in gives no role on this server",
                 hint="ask the custodian which group gives one",
             )
         return found.pop()
@@ -314,7 +318,7 @@ class ProviderKeys:
         self._tried = monotonic()  # in the end: who comes meanwhile waits, or hears that too many do
 
     def _content(self) -> bytes:
-        """What is in the file or at the address, if it isn't too much."""
+        """The content of the file or address, if it isn't too long."""
         if "://" not in self.location:
             with Path(self.location).open("rb") as file:
                 content = file.read(_MOST_BYTES + 1)
@@ -353,5 +357,5 @@ def _decoded(part: str) -> bytes:
 def _text(said: object) -> str:
     """A text that isn't anything else."""
     if not isinstance(said, str):
-        raise TypeError("a text is expected")
+        raise TypeError("a string was expected")
     return said

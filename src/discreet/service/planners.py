@@ -77,8 +77,8 @@ class FairPool(Generic[_T]):
             waiting = self._turns.setdefault(subject, deque())
             if len(waiting) >= self._most:
                 raise TooManyWaiting(
-                    f"{len(waiting)} of your questions wait to be planned already",
-                    hint="send the next one once one of them was planned",
+                    f"{len(waiting)} of your questions are already waiting to be planned",
+                    hint="send the next one when one of them has been planned",
                 )
             waiting.append(own)
             self._changed.wait_for(lambda: self._free and self._is_next(subject, own))
@@ -147,7 +147,8 @@ class Planners:
         wait = self._until.get(subject, 0.0) - monotonic()
         if wait > 0:
             raise TooMuchPlanning(
-                f"your questions take more than {self.limits.per_minute:g} seconds of processor time a minute to plan",
+                f"planning your questions takes more than {self.limits.per_minute:g} seconds of processor time a "
+                "minute",
                 hint=f"wait {ceil(wait)} seconds, and ask simpler ones, or fewer",
                 retry_after=ceil(wait),
             )
@@ -174,7 +175,7 @@ class Planner:
     def __init__(self, worker: Worker, limits: PlanningLimits) -> None:
         self.worker = worker
         self.took = 0.0
-        """Seconds of processor time so far."""
+        """The seconds of processor time it has used."""
         self._limits = limits
 
     def plan(self, job: Job) -> Planned:
@@ -217,9 +218,9 @@ class Planner:
         """Why the process ended."""
         if self.worker.ran_out():
             return _too_long()
-        return EngineUnavailable("a process that plans ended", hint="ask again")
+        return EngineUnavailable("a planning process ended", hint="ask again")
 
 
 def _too_long() -> Unsupported:
     """The refusal of a question that takes too much to plan."""
-    return Unsupported("this question takes too long to plan", hint="ask a simpler one")
+    return Unsupported("this question takes too long to plan", hint="ask a simpler question")

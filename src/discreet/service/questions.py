@@ -46,17 +46,18 @@ if TYPE_CHECKING:
     from discreet.ledger import Servers
 
 _LOOK = 0.05
-"""Seconds after which a service that stops looks again whether all is done."""
+"""How often, in seconds, a stopping service looks whether everything is done."""
 
 _STORING = 30.0
 """How many seconds after its release time a question may take to be stored."""
 
 _SELECTED = 12
-"""Bytes of the ledger for each value of an answer whose groups were selected, of which its plan doesn't know how many
-there are."""
+"""Bytes of the ledger for each value of an answer whose groups are selected, so that its plan can't know how many there
+are.
+"""
 
 MOST_CHARACTERS = 65_536
-"""How long a question may be."""
+"""How many characters a question may have."""
 
 
 class Questions:
@@ -154,7 +155,7 @@ class Questions:
         """
         if asked.version is not None and asked.approval is not None:
             raise InvalidArgument(
-                "an approval is for asking anew, not for what is stored of an earlier version",
+                "an approval lets you ask anew; it isn't for what is stored for an earlier version",
                 hint="leave one of them out",
             )
         if self.is_stopping:
@@ -165,7 +166,7 @@ class Questions:
         with self._planners.turn(caller.subject) as planner:  # one process, which plans once
             plan = self._planned(planner, caller.subject, asked.question, asked.terms)
             if asked.digest not in {None, plan.digest}:
-                raise PlanChanged("this question has another plan than the one that was named", hint="plan it again")
+                raise PlanChanged("this question's plan isn't the one that was named", hint="plan it again")
             attempt = Attempt(
                 id=fresh_bytes(16).hex(),
                 plan=plan.digest,
@@ -259,8 +260,8 @@ class Questions:
                 ticket.place = self._servers.enter(ticket.subject, self._settings.waiting)
                 if ticket.place is None:
                     raise TooManyWaiting(
-                        f"{self._settings.waiting} of your questions wait or run already",
-                        hint="ask again once one of them was answered",
+                        f"{self._settings.waiting} of your questions are already waiting or running",
+                        hint="ask again when one of them has been answered",
                         retry_after=ceil(ticket.attempt.seconds),
                     )
                 self._take_allowance(ticket)

@@ -26,17 +26,18 @@ _MOST_RUNGS = 8
 """The last is 128 times the first."""
 
 MOST_READINGS = 128
-"""The longest that one question, or one workload, may take, in readings of a table. It keeps its slot meanwhile: a
-thousand things asked together, for next to nothing, would keep it from everybody."""
+"""How long one question or one workload may take, in readings of a table. It holds its slot that long: a thousand
+things asked together for next to nothing would keep everyone else out.
+"""
 
 _TIMES_WORK = 90
-"""How many times as long as one unit can move it a step is, beside what the custodian's table says."""
+"""How many times longer a step is than one unit can move it, beside what the custodian's table says."""
 
 MOST_SHARE = 0.01
-"""Of a step's time, and of a slot's memory, what one unit may move at the most."""
+"""The largest part of a step's time, and of a slot's memory, that one unit may move."""
 
 _STORING = 0.05
-"""Seconds before its time at which an answer begins to be stored, so that it leaves then and not later."""
+"""How many seconds before its release time storing an answer begins, so that it leaves on time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +91,10 @@ class ReleaseTimes:
         readings = max(map(_readings, plan.steps))
         if readings * steps > MOST_READINGS:
             raise Unsupported(
-                f"this can take as long as reading tables {ceil(readings * steps)} times, and what is asked at a time "
-                f"may take as long as {MOST_READINGS}",
-                hint="ask for less at a time, for shorter patterns, or join a public table on a column that is unique "
-                "in it; or the custodian declares max_length of texts, and what is unique",
+                f"this can take as long as reading tables {ceil(readings * steps)} times; what is asked at once may "
+                f"take as long as {MOST_READINGS}",
+                hint="ask for less at once, use shorter patterns, or join a public table on a column that is unique "
+                "in it; or have the custodian declare max_length of texts, and what is unique",
             )
         shape = self.base + self.scan * readings
         most = shape * MOST_SHARE / (1 - MOST_SHARE * _TIMES_WORK)  # which is a hundredth of the step that follows
@@ -121,8 +122,8 @@ def _too_much(how_far: str) -> Unsupported:
     """The refusal of a question that tells too much of one unit by what it takes."""
     return Unsupported(
         f"one person's rows could move what this question takes by {how_far}",
-        hint="a shorter pattern, SUBSTR of long texts, or a filter in the join; or the custodian declares max_length "
-        "of texts, or fewer most_rows_per_unit",
+        hint="use a shorter pattern, SUBSTR of long texts, or a filter in the join; or have the custodian declare "
+        "max_length of texts, or a lower most_rows_per_unit",
     )
 
 

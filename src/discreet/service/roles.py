@@ -16,13 +16,13 @@ class Role(StrEnum):
     """Plans and asks, and sees what they asked themselves."""
 
     CUSTODIAN = "custodian"
-    """Says who may come in, and admits tables; never asks."""
+    """Decides who may come in, and admits tables; never asks."""
 
     AUDITOR = "auditor"
     """Reads the whole history and verifies it; never asks."""
 
     OPERATOR = "operator"
-    """Sees whether the service is well; nothing that was asked."""
+    """Sees whether the service is well, and nothing that was asked."""
 
 
 def role_of(name: str) -> Role:
@@ -48,11 +48,11 @@ class Action(StrEnum):
     ASK = "ask a question"
     BUDGET = "see what is left of the budget"
     OWN_HISTORY = "see what they asked themselves"
-    HISTORY = "see what everybody asked"
+    HISTORY = "see what everyone asked"
     VERIFY = "verify the ledger"
     APPROVE = "approve requests"
     HEAD = "have the signed head of the ledger"
-    TOKENS = "say who may come in"
+    TOKENS = "decide who may come in"
     ADMIT = "admit the tables again"
     HEALTH = "see whether the service is well"
 
@@ -68,7 +68,7 @@ ALLOWED: Mapping[Role, frozenset[Action]] = MappingProxyType(
         Role.OPERATOR: frozenset({Action.HEALTH}),
     }
 )
-"""The actions of each role; what isn't listed is refused."""
+"""The actions of each role; any other is refused."""
 
 
 def check_allowed(role: Role, action: Action) -> None:

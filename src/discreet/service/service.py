@@ -181,23 +181,23 @@ class Service(Audited):
             raise stopping()
         most = None if at_most_unreadable is None else rational(at_most_unreadable, "at_most_unreadable")
         if most is not None and not 0 <= most <= 1:
-            raise InvalidArgument("the part that may be unreadable is from 0 to 1")
+            raise InvalidArgument("the part that may be unreadable must be from 0 to 1")
         return self._admitting.start(group=group, scheduled=scheduled, at_most_unreadable=most)
 
     def health(self, caller: Caller) -> Metrics:
-        """How the service does, for operators: the same metrics as at their own port."""
+        """The health of the service for operators: the same metrics as at their own port."""
         check_allowed(caller.role, Action.HEALTH)
         return self.metrics
 
     # ── What is public ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def dataset(self, caller: Caller) -> Mapping[str, Any]:
-        """What may be asked about: tables, columns, units, bounds and keys, as the custodian declared them."""
+        """The custodian's declarations of what may be asked about: tables, columns, units, bounds and keys."""
         check_allowed(caller.role, Action.DATASETS)
         return public_schema(self._tables.dataset)
 
     def budget(self, caller: Caller) -> Mapping[str, Any]:
-        """What may be spent, was spent, and is left: of all together, and of an analyst's own share; and what failed.
+        """The amounts that may be spent, were spent and are left, in all and of an analyst's share; and the failures.
 
         Raises:
             LedgerCorrupt: that can't be told, because the ledger is damaged where it would stand.
@@ -222,7 +222,7 @@ class Service(Audited):
         return found
 
     def _standing(self, caller: Caller) -> Mapping[str, Any]:
-        """Where an analyst stands; without what is left, where they have no share."""
+        """An analyst's standing, without what is left if they have no share."""
         try:
             own = self._tables.standing(caller.subject, caller.digest)
         except BudgetExhausted:
@@ -273,7 +273,7 @@ class Service(Audited):
         return self._approvals.request(caller, question, terms, purpose)
 
     def requests(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
-        """What was requested: an analyst's own requests, or all of them; oldest first."""
+        """An analyst's own requests, or all of them; oldest first."""
         return self._approvals.requests(caller)
 
     def approve(

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 _SESSION_SECONDS = 8 * 3600.0
-"""The longest that a session lasts."""
+"""How long a session lasts."""
 
 _MOST = 16
-"""The most sessions of one token at a time; with one more, the oldest ends."""
+"""How many sessions one token may have at once; one more ends the oldest."""
 
 
 def fresh_name() -> str:

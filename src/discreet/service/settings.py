@@ -13,7 +13,7 @@ from discreet.service.witness import Witness
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanningLimits:
-    """How much planning may take.
+    """Limits on planning.
 
     Args:
         seconds: of processor time for one question.
@@ -30,7 +30,7 @@ class PlanningLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskingLimits:
-    """How much the questions of one subject may take. What is stored is read all the same, and takes none of it.
+    """Limits on what the questions of one subject may take. Reading a stored answer takes none of it.
 
     Args:
         values: how many numbers one answer may release.
@@ -53,7 +53,7 @@ class AskingLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How a service is run.
+    """The settings of a service.
 
     Args:
         slots: how many questions are carried out at a time, each by a process of its own, which has its share of the

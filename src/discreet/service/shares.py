@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from discreet.machine import usable_cores, usable_memory
 
 _PLANNING_MEMORY = 1 << 30
-"""How many bytes a process that plans may take for it."""
+"""How many bytes of memory a planning process may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

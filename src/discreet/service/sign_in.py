@@ -44,17 +44,18 @@ from discreet.private_files import CLOSE, IS_OPEN, is_open
 from discreet.service.sessions import fresh_name
 
 RETURN = "/sign-in/openid/return"
-"""Where the provider sends people back to, at the server's own address."""
+"""The path, on the server's own address, to which the provider sends people back."""
 
 _SECONDS = 600.0
-"""How long somebody may take to sign in at the provider."""
+"""How many seconds signing in at the provider may take."""
 
 _MOST_USED = 200_000
-"""How many attempts that came back are remembered, each until it would have ended; beyond that none is taken."""
+"""How many finished attempts are remembered, each until it would have expired; beyond that, none is accepted."""
 
 MOST_ASKING = 8
-"""How many calls may wait for the provider at a time. Anybody may begin to sign in, and a call that waits holds a
-thread, which others need."""
+"""How many calls may wait for the provider at once. Anyone may begin to sign in, and a waiting call holds a thread that
+others need.
+"""
 
 _MOST_BYTES = 65_536
 _TIMEOUT = 5.0
@@ -63,7 +64,7 @@ _MOST_HOURS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignIn:
-    """How people are sent to the provider, and what is made of those who come back.
+    """Sends people to the provider, and signs in those who come back.
 
     Guarantee: `finish` exchanges a code once, for the browser that was sent, with the verifier of that attempt. That
     the ID token is signed, for this client, of this attempt and not yet expired, `OpenID.signed_in` looks at.
@@ -105,7 +106,7 @@ class SignIn:
         """
         secret, hours = said.pop("client_secret", None), said.pop("hours", 1)
         if isinstance(hours, bool) or not isinstance(hours, int) or not 1 <= hours <= _MOST_HOURS:
-            raise InvalidArgument(f"who signed in stays so for 1 to {_MOST_HOURS} hours")
+            raise InvalidArgument(f"a sign-in must last for 1 to {_MOST_HOURS} hours")
         places = ("authorize", "token", "address")
         authorize, token, address = (checked_address(_text(said.pop(name))) for name in places)
         return cls(
@@ -157,7 +158,7 @@ class SignIn:
             return self._exchanged(said["code"], self._of(name, "verifier")), self._of(name, "nonce")
 
     def _of(self, name: str, what: str) -> str:
-        """What belongs to an attempt: nobody else can tell it, or make an attempt that it belongs to."""
+        """The secret of an attempt: nobody else can know it, or make an attempt that it fits."""
         return hmac.digest(self._key, f"{what} {name}".encode("utf-8", "surrogatepass"), "sha256").hex()
 
     def _use(self, name: str) -> None:
@@ -221,7 +222,7 @@ def one_of(few: Semaphore) -> Iterator[None]:
 
 
 def strict_json(content: bytes | str) -> Any:  # noqa: ANN401 — JSON
-    """What a provider has written, if there is one way to read it.
+    """Parse a provider's JSON, if there is only one way to read it.
 
     Raises:
         ValueError: it isn't JSON, an object has a name twice, or a number isn't one that JSON has.
@@ -265,7 +266,7 @@ def checked_address(text: str) -> str:
     found = urlsplit(text)
     if found.hostname and (found.scheme == "https" or (found.scheme == "http" and is_loopback(found.hostname))):
         return text
-    raise InvalidArgument(f"what comes from {text[:70]} could be anybody's", hint="an address with https://")
+    raise InvalidArgument(f"what comes from {text[:70]} could be anyone's", hint="an address with https://")
 
 
 def _secret_in(path: Path) -> str:
@@ -283,5 +284,5 @@ def _secret_in(path: Path) -> str:
 def _text(said: object) -> str:
     """A text that isn't anything else, nor empty."""
     if not isinstance(said, str) or not said:
-        raise TypeError("a text is expected")
+        raise TypeError("a string was expected")
     return said

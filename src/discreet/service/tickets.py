@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from discreet.ledger import Attempt, Place
 
 _SELECTED = 200_000
-"""How many numbers an answer is taken to have whose groups were selected, where it is read again."""
+"""How many numbers an answer whose groups were selected is assumed to have, when it is read again."""
 
 
 @dataclass(slots=True, eq=False)
@@ -121,11 +121,11 @@ class Ticket:
 
 
 _MOST_REMEMBERED = 10_000_000
-"""How many bytes the answers may have that are remembered of one subject."""
+"""How many bytes of answers are remembered for one subject."""
 
 
 class Remembered:
-    """What each subject asked, in order: of what is done the latest, so that nobody's questions push out another's.
+    """Each subject's questions in order (of the finished ones, the latest), so that none push out another's.
 
     What is stored is had again for nothing, so whatever is remembered of it has to have an end.
     """

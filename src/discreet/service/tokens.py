@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 PREFIX = "dsc_"
-"""How every token begins, so that scanners for leaked secrets find it."""
+"""The prefix of every token, by which scanners for leaked secrets find it."""
 
 _BYTES = 32
 _SALT = 16
@@ -113,9 +113,9 @@ def issue(  # noqa: PLR0913 — what a token may allow, each by name
         LedgerError: the ledger can't be written.
     """
     if not 1 <= days <= _MOST_DAYS:
-        raise InvalidArgument(f"a token holds from 1 to {_MOST_DAYS} days, not {days}")
+        raise InvalidArgument(f"a token is valid for 1 to {_MOST_DAYS} days, not {days}")
     if (most_epsilon, most_rho, share) != (None, None, None) and role is not Role.ANALYST:
-        raise InvalidArgument(f"a token of role {role} asks nothing, so it has no ceiling and no share")
+        raise InvalidArgument(f"a token of role {role} asks nothing, so it can have no ceiling and no share")
     for name in datasets:
         checked_name(name, "the dataset's name")
     ceilings = {
@@ -155,7 +155,7 @@ def share_of(amounts: Mapping[str, Any] | None, renews: str | None = None) -> Bu
         raise InvalidArgument(f"a share can't renew {str(renews)[:20]!r}", hint="monthly, or not at all")
     if amounts is None:
         if renews is not None:
-            raise InvalidArgument("there is no share that could renew", hint="say what it is a month")
+            raise InvalidArgument("without a share there is nothing to renew", hint="give the amount for each month")
         return None
     return MonthlyShare(**amounts) if renews else Budget(**amounts)
 
@@ -163,11 +163,11 @@ def share_of(amounts: Mapping[str, Any] | None, renews: str | None = None) -> Bu
 _PART = 10
 
 ALL = "all"
-"""The word for a share that is all of the budget."""
+"""Says that a share is all of the budget."""
 
 
 def usual_share(budget: Budget, analysts: Mapping[str, Budget]) -> Budget | None:
-    """What an analyst may spend in all, where nobody says: a tenth of the budget, so that nobody ends it for everybody.
+    """The default share of an analyst: a tenth of the budget, so that no one uses it up for everyone.
 
     Args:
         budget: of all together.
@@ -223,7 +223,7 @@ def check_holds(tokens: Tokens, attempt: Attempt) -> None:
 
 
 _SKEW = timedelta(minutes=5)
-"""By how much the clocks of two servers on one ledger may differ."""
+"""How far the clocks of two servers on one ledger may differ."""
 
 
 def digest_of(text: str) -> str:
@@ -240,11 +240,11 @@ def caller_of(grant: Grant) -> Caller:
     try:
         return _read(grant, grant.content)
     except (LookupError, TypeError, ValueError):
-        raise InvalidArgument(f"what token {grant.id} allows can't be read") from None
+        raise InvalidArgument(f"the rights of token {grant.id} can't be read") from None
 
 
 def _read(grant: Grant, content: Mapping[str, Any]) -> Caller:
-    """What was written of a token; what is wrong with it is some built-in error."""
+    """Decode a token's entry; any flaw raises some built-in error."""
     ceiling, in_rho, share = (content.get(name) for name in ("most_epsilon", "most_rho", "share"))
     return Caller(
         token=grant.id,
@@ -283,6 +283,6 @@ def _check(name: str, cost: Fraction | None, most: Fraction) -> None:
         return
     said = f"no finite {name}" if cost is None else f"{name} = {float(cost):.6g}"
     raise AboveCeiling(
-        f"this question costs {said}, and one of yours may cost {name} = {float(most):.6g}",
+        f"this question costs {said}, and each of yours may cost at most {name} = {float(most):.6g}",
         hint="offer less, or request approval for it",
     )

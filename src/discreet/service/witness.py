@@ -45,7 +45,7 @@ class Witness:
         is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
         if not is_safe or parts.username is not None:
             raise InvalidArgument(
-                "heads are sent to a file, or to an https:// address", hint="https://witness.example/census"
+                "heads can be sent to a file or to an https:// address", hint="https://witness.example/census"
             )
 
     def send(self, head: Mapping[str, Any]) -> None:

@@ -51,7 +51,7 @@ _PRELOADED = (
 
 
 def _context() -> ForkServerContext | SpawnContext:
-    """How processes are started: forked from one that has loaded what they need, and nothing else, so that it's quick.
+    """Start processes quickly: fork them from one that has loaded only what they need.
 
     A fork of the service itself would inherit its threads and sockets. Where there is no fork, they start from nothing;
     so where the folder of temporary files is so deep that the process couldn't be reached by a socket in it.
@@ -64,7 +64,7 @@ def _context() -> ForkServerContext | SpawnContext:
 
 
 _DEEPEST = 60
-"""Of the 104 bytes that a socket's path may have on some systems, `multiprocessing` adds some 35."""
+"""Some systems allow 104 bytes for the path of a socket, and `multiprocessing` adds about 35."""
 
 CONTEXT = _context()
 

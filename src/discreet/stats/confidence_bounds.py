@@ -106,7 +106,7 @@ def at_most(successes: int, trials: int, p: float) -> arb:
 
 
 def _guess(successes: int, trials: int, doubt: Fraction, *, lower: bool) -> float:
-    """Where a bound is, in floats: it says where to look, no more."""
+    """A guess at a bound, in floats: it only says where to look."""
     level, ways = log(doubt.numerator) - log(doubt.denominator), _log_ways(successes, trials)
 
     def above(p: float) -> float:

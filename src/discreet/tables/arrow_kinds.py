@@ -15,7 +15,7 @@ _READABLE = {
     (Kind.DATE, Kind.TIMESTAMP),
     (Kind.REAL, Kind.INTEGER),
 }
-"""A column of the first kind may be declared as the second: its values are such, or NULL, and stay different."""
+"""A column of the first kind may be declared as the second: its values become such or NULL, and stay distinct."""
 
 
 def kind_of(stored: pa.DataType) -> Kind | None:  # noqa: PLR0911 — one case for each kind
@@ -86,7 +86,7 @@ def readable_as(stored: pa.DataType, kind: Kind) -> bool:
 
 
 def called(stored: pa.DataType) -> str:
-    """What to call an Arrow type in an error: by its name alone, since the members of an enumeration are values.
+    """An Arrow type's name for errors, without its parameters: the members of an enumeration are values.
 
     Examples:
         >>> import pyarrow as pa

@@ -1,4 +1,4 @@
-"""What the values of a column look like, whatever its name: e-mail addresses, official numbers, names, dates, notes.
+"""Recognises columns of e-mail addresses, official numbers, names, dates or notes by their values.
 
 A column is told by the share of its values that hold something, also among others: an e-mail address in one note of
 twenty is found. No value is kept or shown. What is found is a likeness; that nothing was found proves nothing, since
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NAMES, NOTES = "names of people", "free text"
-"""What is told by words, and not by a form: it may be something else."""
+"""What is recognised by words and not by a form, so that it may be something else."""
 LOOKED_AT = 10_000
-"""How many different values of a column are looked at, spread evenly over all of them in their order."""
+"""How many distinct values of a column are looked at, spread evenly over all of them in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """What some of a column's values hold.
+    """Something that part of a column's values are, such as e-mail addresses.
 
     Args:
         what: in words, in the plural.
@@ -51,7 +51,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnContent:
-    """What a column holds, as far as it was looked at.
+    """Everything that was recognised in the values of a column that were looked at.
 
     Args:
         found: what identifies first, then by share.
@@ -65,7 +65,7 @@ class ColumnContent:
 
     @property
     def identifying(self) -> tuple[Content, ...]:
-        """What leads to one person."""
+        """The contents that lead to one person."""
         return tuple(each for each in self.found if each.identifies)
 
     @property
@@ -90,11 +90,13 @@ Weights: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
 
 
 _PLAIN, _SLIP = 0.5, 0.1
-"""Where half of the values have one form, what is in fewer than a tenth of as many is taken for more of that form."""
+"""If half of the values have one form, another form that fewer than a tenth as many have is counted as that form
+too.
+"""
 
 
 def content_of(values: pa.Array, counts: Weights | None = None) -> ColumnContent:
-    """What a column's values look like.
+    """Look for known forms in a column's values.
 
     Args:
         values: its different values, in an order of their own; those that are missing are left out.
@@ -207,7 +209,7 @@ def _texts(values: pa.Array) -> pa.Array | None:
 
 
 _SIGNS = "[0-9@:/.]"
-"""Nothing has a form of its own without one of these."""
+"""Nothing has a known form without one of these."""
 _APART = r"(?:^|[^0-9A-Za-z.]|[^0-9][.])"
 """What stands before a number that isn't a part of a longer one, in RE2, which doesn't look behind."""
 _BEFORE, _AFTER = r"(?<![0-9A-Za-z])(?<![0-9][.,])", r"(?![0-9A-Za-z]|[.,][0-9])"
@@ -247,7 +249,7 @@ def _official(column: _Column) -> list[Content]:
 
 
 def _formed(column: _Column) -> list[Content]:
-    """What has a form of its own."""
+    """The contents that are recognised by a form."""
     shares: dict[str, float] = {}
     for each in FORMS:
         places = np.asarray(column.matching(each.form))
@@ -293,18 +295,20 @@ _FAMILY = (
 _KNOWN_NAMES = frozenset(f"{_GIVEN} {_FAMILY}".split())
 _LETTER = r"A-Za-z\x{80}-\x{2018}\x{201A}-\x{10FFFF}"
 _WORDS = rf"^[{_LETTER}][{_LETTER}'’.-]*(?:,? [{_LETTER}][{_LETTER}'’.-]*){{0,4}}$"
-"""Or with other signs beyond ASCII in the place of letters, which `_OTHERS` rules out: with `\\pL` in these
-places RE2 takes 5 ms to compile it, each time that it is asked."""
+"""Other signs beyond ASCII in place of letters match too, and `_OTHERS` rules them out: with `\\pL` here RE2 would take
+5 ms to compile it, each time.
+"""
 _OTHERS = r"[^\x00-\x7F\pL’]"
 _NAMED = 0.15
-"""The share of different values that must hold one of the commonest names; no list has all names, and words for other
-things, such as cities, are named after people, too."""
+"""The share of distinct values that must contain one of the commonest names. No list has all names, and other things,
+such as cities, are named after people too.
+"""
 _PEOPLE = 5
-"""Fewer different names than this prove nothing: three categories may be called like people."""
+"""Fewer distinct names than this prove nothing: three categories may happen to have people's names."""
 _SPOKEN = 5
-"""Words of a note, on average, and spaces between them."""
+"""The average number of words in a note, and of spaces between them."""
 _NEW = 0.5
-"""The share of rows whose text is told only once, about."""
+"""Roughly the share of rows whose text occurs only once."""
 
 
 def _worded(column: _Column) -> list[Content]:

@@ -1,4 +1,4 @@
-"""What leads to a person and is told by its form: addresses of all sorts, and numbers that have check digits.
+"""Forms of what leads to a person: addresses of all sorts, and numbers with check digits.
 
 A check digit is right by chance in one of ten texts or so. Which share of a column must have it, so that chance can't
 be the reason, `by_chance` says.
@@ -15,16 +15,15 @@ from ipaddress import ip_address
 from math import comb
 
 FALSE_ALARM = 1e-6
-"""How likely it is at the most that numbers of a column, whose check digits are as good as drawn, are taken for some
-kind of those below."""
+"""The probability, at most, that numbers with random check digits are taken for one of the kinds below."""
 _LEAST = 0.5
-"""Of the numbers of a kind's form, so many must be valid: one in ten has the check digit of nearly anything."""
+"""The part of the numbers in a kind's form that must be valid: one in ten has a valid check digit by chance."""
 _DATED = 0.95
-"""The same of numbers that have a date and no check digit: of those whose first letters could be one, half are."""
+"""The same for numbers with a date and no check digit: half of those that could be one are."""
 _TRIED = 400
 """How many numbers of a form are tried: enough to rule out chance."""
 _FIRST, _FEW = 40, 4
-"""If fewer than one in four of the first ones are valid, the rest isn't tried. This is how many come first."""
+"""How many numbers are tried first: if fewer than one in four of them are valid, the rest isn't tried."""
 
 
 _D = "[0-9]"
@@ -148,7 +147,7 @@ NUMBERS: tuple[OfficialNumber, ...] = (
 
 
 def by_chance(valid: int, tried: int, chance: float) -> float:
-    """How likely it is that so many or more of the numbers that were tried are valid by chance.
+    """The probability that this many or more of the numbers tried are valid by chance.
 
     Examples:
         >>> round(by_chance(2, 3, 0.1), 4), by_chance(0, 5, 0.1)
@@ -204,8 +203,9 @@ LOOKS_IDENTIFYING = re.compile(
     r"@|(?:[0-9][ ./()+-]*){6}|[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+"
     r"|\b[0-9]+[a-zA-Z]?,?\s+(?:[^\W\d]|['.-])+|[^\W\d]{3,}[.,]?\s+(?:[Nn][ro.°º]*\s*)?[0-9]+\s*[a-zA-Z]?\b"
 )
-"""What an e-mail address, the number of a person, card, phone or device, or a street with a house number looks like: a
-net with narrower meshes than the forms below, for single texts that would be shown."""
+"""What an e-mail address, a person's, card, phone or device number, or a street address looks like: a finer net than
+the forms below, for single texts that would be shown.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ _SPOKEN = "^[0-9]{1,2}([./-])[0-9]{1,2}[./-][0-9]{4}( .*)?$"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingOptions:
-    """How a source seems to be written, beyond what is declared of it.
+    """A guess at how a source is written, beyond its declaration.
 
     Args:
         source: with what its cells leave no doubt about.
@@ -72,7 +72,7 @@ def reading_options(texts: Mapping[str, pa.Array], source: Source) -> ReadingOpt
 
 
 def _form_of(texts: pa.Array, source: Source) -> dict[str, str]:
-    """What a column of texts can declare so that all of them are read; nothing if there is no such form."""
+    """A declaration with which all of a column's texts can be read; empty if there is none."""
     import pyarrow.compute as pc
 
     if not pc.all(pc.match_substring_regex(texts, "[0-9]")).as_py():
@@ -89,12 +89,12 @@ def _with_mark(source: Source, unread: Mapping[str, pa.Array], pointed: list[str
     commas = [name for name, cells in unread.items() if name not in grouped and _are(cells, by_comma, Kind.REAL)]
     if grouped:
         doubts["decimal"] = (
-            f"the commas of {_listed(grouped)} may be decimal, as --decimal , reads them, or stand between thousands, "
-            'as thousands = "," in the declaration of a column does'
+            f"the commas of {_listed(grouped)} may be decimal, as --decimal , reads them, or separate thousands, as "
+            'thousands = "," in the declaration of a column does'
         )
     if commas and pointed:
         doubts["decimal"] = (
-            f"{_listed(commas)} has decimal commas, and {_listed(pointed)} points: --decimal says which are read"
+            f"{_listed(commas)} has decimal commas, and {_listed(pointed)} points: --decimal says which to read"
         )
     return by_comma if commas and not pointed else source
 
@@ -114,8 +114,8 @@ def _with_order(source: Source, unread: Mapping[str, pa.Array], doubts: dict[str
     says_which = "--dates says which"
     if mixed:
         doubts["dates"] = (
-            f"the dates of {_listed(mixed)} are in different orders, or some aren't in the calendar, or their times of "
-            "day are in another form: what isn't read is NULL"
+            f"the dates of {_listed(mixed)} are in different orders, or some don't exist, or their times of day are "
+            "in another form: what can't be read is NULL"
         )
     if dmy and mdy:
         doubts["dates"] = (

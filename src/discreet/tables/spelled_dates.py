@@ -52,8 +52,9 @@ _AT = (
 _DAY_NUMBER = "(?P<day>[0-9]{1,2})"
 _YEAR = "(?P<year>1[5-9][0-9]{2}|2[0-9]{3})"
 _LETTER = r"[A-Za-z\x{80}-\x{10FFFF}]"
-"""Or another character beyond ASCII, of which no form has any: RE2 takes 10 ms to compile a form of `\\pL{2,10}`, each
-time that it is asked, and `_having` rules them out where a text has the form."""
+"""Or any other character beyond ASCII, which no form has: RE2 would take 10 ms to compile `\\pL{2,10}`, each time, and
+`_having` rules these out if a text has the form.
+"""
 _NAME = f"(?P<name>{_LETTER}{{3,10}})"
 _WEEKDAY = f"^(?:{_LETTER}{{2,10}}[.]?,? )?"
 _NUMBERS = "^(?P<first>[0-9]{1,2})(?P<mark>[./-]) ?(?P<second>[0-9]{1,2})[./-] ?"
@@ -84,10 +85,10 @@ _MONTHS = (
     "nov november novembre noviembre novembro marraskuu",
     "dec december dezember dez décembre decembre diciembre dic dicembre dezembro desember des joulukuu",
 )
-"""The names of months, in full and in short, in English and in the languages around it."""
+"""The names of months, in full and abbreviated, in English and the languages around it."""
 _MONTH_OF = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names.split()}
 _TRIED = 1_000
-"""How many texts nearly always show that a column holds something else."""
+"""How many texts are nearly always enough to show that a column holds something else."""
 _FEW = 4
 """This many numbers of eight digits aren't all dates by chance: one in 600 is."""
 

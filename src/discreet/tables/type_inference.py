@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 USUAL_NULLS = ("?", "NA", "N/A", "NULL", "NaN")
-"""What is often written for NULL. It doesn't make a text of a column: as a number or date it is read as NULL anyway."""
+"""What is often written for NULL. It doesn't make a column text: as a number or date it is read as NULL anyway."""
 
 _WIDENING: dict[Kind | None, tuple[Kind, ...]] = {
     None: (Kind.BOOLEAN, Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.TIMESTAMP),
@@ -28,20 +28,21 @@ _WIDENING: dict[Kind | None, tuple[Kind, ...]] = {
     Kind.TIMESTAMP: (Kind.TIMESTAMP,),
     Kind.TEXT: (),
 }
-"""The kinds that texts may be of, narrowest first, if earlier ones were of a kind."""
+"""The kinds that texts may have, narrowest first, if earlier texts had a given kind."""
 
 _WHOLE = "(?:-?(?:0|[1-9][0-9]{0,17})|[+](?:0|[1-9][0-9]{0,6}))"
-"""A leading zero says that it is a code, such as a ZIP, and so do more digits than 64 bits always hold. A plus before
-eight digits or more says that it is a telephone number, which is one no more without it."""
+"""A leading zero shows that it is a code, such as a ZIP, as do more digits than 64 bits always hold. A plus before
+eight or more digits shows that it is a telephone number, which it wouldn't be without.
+"""
 _POWER = "(?:[eE][+-]?[0-9]{1,3})?"
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _ZONE = "(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)"
 _CLOCK = "[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]{1,%d})?)?"
 _TIME = f"{_DAY}(?:[ T]{_CLOCK % 9}{_ZONE}?)?"
 _PIECES = "^(?P<first>[0-9]{1,2})[./-](?P<second>[0-9]{1,2})[./-](?P<year>[0-9]{4})(?P<rest>.*)$"
-"""A date in the order that dates are spoken in, taken apart."""
+"""The parts of a date written as it is spoken."""
 _HEAD = 8
-"""How many texts are tried before all of them: most kinds are ruled out by these."""
+"""How many texts are tried first: they rule out most kinds."""
 
 
 def narrowest(texts: pa.Array, source: Source, so_far: Kind | None = None) -> tuple[Kind | None, pa.Array]:

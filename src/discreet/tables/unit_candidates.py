@@ -26,36 +26,36 @@ from numpy.typing import NDArray
 from discreet.tables.schema.column import Kind
 
 Codes: TypeAlias = NDArray[np.integer[Any]]
-"""For each row, the place of its value among the different ones."""
+"""For each row, the place of its value among the distinct ones."""
 
 _FEWEST = 0.01
-"""The least share of rows that a candidate has as different values: with fewer, these are groups."""
+"""A candidate has at least this many distinct values per row: with fewer, they are groups."""
 _MOST = 0.9
-"""And the greatest: beyond it, hardly anyone has two rows."""
+"""And at most this many: beyond that, hardly anyone has two rows."""
 _FIXES = 0.875
 """How much of the disagreement that chance would bring must be missing: nine in ten agree where two would by chance."""
 _EXPECTED = 20
 """How many values' rows must be expected to disagree by chance, so that luck alone can't explain it: below 1e-6."""
 _FOLLOWS, _AKIN = 0.8, 0.3
-"""Facts that neighbouring values share this much more often than chance follow from their order; or may do so."""
+"""If neighbouring values share a fact this much more often than by chance, it may follow from their order."""
 _ASCENDING = 0.95
-"""So do facts that go up, or down, or stay, from this share of values to the next."""
+"""So may a fact that keeps rising, falling or staying the same for this share of neighbouring values."""
 _RELATED = 0.5
-"""Two facts have to do with each other if those alike in one are this much more often alike in the other."""
+"""Two facts are related if pairs alike in one are this much more often alike in the other."""
 _PAIRS = 30
 """How many pairs of values must be alike in a fact before it is compared with another."""
 _SAMPLE, _BLOCKS = 20_000, 40
 """How many values are looked at with all of their rows, in how many runs of neighbours; or all, if there are fewer."""
 _ROWS = 400_000
-"""Fewer values, where these have more rows than this."""
+"""Fewer values are looked at if they have more rows than this."""
 _LISTED = 1_000
-"""A column of more values is taken to agree by chance as often in many rows as in two: rarely, and no less."""
+"""A column with more values is assumed to agree by chance as often in many rows as in two: rarely."""
 _TRIED, _ASKED = 50, 100
-"""How many columns of a wide table are tried, those with most values, on how many others, spread evenly."""
+"""How many columns of a wide table are tried (those with the most values), against how many others, spread evenly."""
 _COMPARED = 20
 """How many facts are compared with each other."""
 _PAIRED, _LOOKED_AT = 100, 20_000_000
-"""How many pairs of columns are tried, and fewer where these would have more rows than this in all."""
+"""How many pairs of columns are tried; fewer if they would have more rows than this in all."""
 _PAIR_ROWS, _NUMBERS = 50_000, 20
 """About how many rows of each pair are looked at, and how many values one of its columns has."""
 _TOGETHER = 1.1
@@ -63,7 +63,7 @@ _TOGETHER = 1.1
 
 
 class CodedColumn(Protocol):
-    """What is looked at of a column: places in the list of its different values, which are in order."""
+    """A column as places in the ordered list of its distinct values."""
 
     @property
     def codes(self) -> Codes:
@@ -314,7 +314,7 @@ class _Sample:
 
 
 def _order(codes: Codes) -> float:
-    """How far what values have follows from their order: see `_Fact`."""
+    """How far a fact about values follows from their order: see `_Fact`."""
     steps = np.diff(codes)
     if max((steps >= 0).mean(), (steps <= 0).mean()) >= _ASCENDING:
         return 1.0

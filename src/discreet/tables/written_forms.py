@@ -27,7 +27,7 @@ _DAYS = (
     "%d.%m.%y",
 )
 _STRIPPED = "$€£¥₣₹%"
-"""Signs of currencies, and the one for hundredths."""
+"""Currency signs and the percent sign."""
 _PLAIN = "[+-]?[0-9]+(?:{decimal}[0-9]*)?"
 _GROUPED = "[+-]?[0-9]{{1,3}}(?:{mark}[0-9]{{3}})*(?:{decimal}[0-9]*)?"
 _TYPOGRAPHY = str.maketrans({"\u2212": "-", "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2019": "'"})
@@ -64,7 +64,7 @@ def _all_fit(texts: Sequence[str], form: str) -> bool:
 
 
 def number_form_of(texts: Sequence[str], decimal: DecimalMark) -> dict[str, str] | None:
-    """What to declare so that all texts are numbers, where they aren't as they stand; None if nothing does.
+    """A declaration that makes numbers of all texts that aren't numbers as they are; None if there is none.
 
     Commas or points between three digits aren't among it where they may as well be decimal.
 

@@ -173,14 +173,14 @@ def test_a_server_that_nobody_trusts_gets_nothing(broken: Broken) -> None:
 
 
 def test_a_token_is_kept_in_a_file_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refused where others can read it, where it isn't there, and where it isn't one; no error repeats it."""
+    """Refused where other users can read it, where it isn't there, and where it isn't one; no error repeats it."""
     kept = tmp_path / "token"
     kept.write_text(f"{TOKEN}\n")
     kept.chmod(0o600)
     assert "Remote" in repr(dp.connect("https://gate.example.org", kept))
     for mode in (0o640, 0o604, 0o660, 0o620, 0o601):
         kept.chmod(mode)
-        with pytest.raises(InvalidArgument, match="others can read"):
+        with pytest.raises(InvalidArgument, match="other users can read"):
             dp.connect("https://gate.example.org", kept)
     kept.chmod(0o600)
     for text in ("", "two words", "tök", "x" * 10_000, "a\nb"):
@@ -217,7 +217,7 @@ def test_the_name_of_a_file_is_no_token(tmp_path: Path, monkeypatch: pytest.Monk
     kept.chmod(0o600)
     monkeypatch.chdir(tmp_path)
     for text in ("discreet.token", str(kept)):
-        with pytest.raises(InvalidArgument, match=r"its path was meant") as refused:
+        with pytest.raises(InvalidArgument, match=r"give its path instead") as refused:
             dp.connect("https://gate.example.org", text)
         assert "Path(" in refused.value.hint
         assert TOKEN not in "".join(traceback.format_exception(refused.value))

@@ -61,7 +61,7 @@ def test_the_server_holds(quick: Any, family: str, monkeypatch: pytest.MonkeyPat
 def any_approval(transaction: Any, attempt: Any, *_: Any) -> None:
     """Anybody's approval, for any question, again and again."""
     if transaction.last(Kind.APPROVAL, digest=attempt.approval) is None:
-        raise NotApproved("there is no such request of yours")
+        raise NotApproved("you have no such request")
 
 
 def little_noise(self: Any, values: Sequence[int]) -> list[int]:

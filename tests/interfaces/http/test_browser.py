@@ -202,7 +202,7 @@ def test_every_page_of_every_role(chromium: Browser, address: str, running: Visi
                 watched.page.fill("#subject", IMAGE)
                 watched.page.fill("#share_delta", "1e-6")
                 watched.page.press("#share_delta", "Enter")
-                expect(watched.page.get_by_role("alert")).to_contain_text("a share has an ε beside its δ")
+                expect(watched.page.get_by_role("alert")).to_contain_text("a share with a δ needs an ε too")
                 watched.check_both()
                 watched.page.fill("#share", "1")
                 watched.page.press("#share", "Enter")

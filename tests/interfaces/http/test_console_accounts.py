@@ -266,7 +266,7 @@ def test_a_question_without_an_answer_has_no_certificate(
     states = {
         "reserved": ("hasn’t left", None, []),
         "failed": ("got no answer", None, []),
-        "committed": ("It doesn’t hold", real["certificate"], ["its certificate names another cost than was charged"]),
+        "committed": ("It doesn’t hold", real["certificate"], ["its certificate names a cost that wasn't charged"]),
     }
     for state, (words, proof, problems) in states.items():
         content = {name: value for name, value in real.items() if name != "signature"}
@@ -312,7 +312,7 @@ def test_the_head_is_there_to_be_kept(running: Visited) -> None:
         ({"epsilon": "1/1000"}, "charged less than its noise"),
         ({"analyst": "eve"}, "names another analyst"),
         ({"version": 7}, "names another data_version"),
-        ({"rho": "9"}, "another cost than was charged"),
+        ({"rho": "9"}, "a cost that wasn't charged"),
     ],
 )
 def test_an_entry_and_its_certificate_must_say_the_same(

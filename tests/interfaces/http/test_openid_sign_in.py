@@ -212,7 +212,7 @@ def test_id_tokens_that_are_not_for_this_sign_in(running: Visited, provider: Pro
     client = browser(running)
     reply = back(client, sent(client, provider))
     assert (reply.status_code, is_in(client)) == (401, False)
-    assert "didn’t come to its end" in reply.text
+    assert "wasn’t completed" in reply.text
 
 
 REPLIES = {
@@ -250,7 +250,7 @@ def test_who_has_no_role_or_was_refused_there_reads_so(running: Visited, provide
     provider.said = {"roles": ["nobody"]}
     reply = back(client, sent(client, provider))
     assert reply.status_code == 403
-    assert "gives no role here" in reply.text
+    assert "gives no role on this server" in reply.text
     said = {"error": "access_denied", "error_description": "<b>evil", "state": sent(client, provider)["state"]}
     reply = back(client, said)
     assert reply.status_code == 401
@@ -461,7 +461,7 @@ def test_few_wait_for_the_provider_and_others_are_told_at_once(
         said = sent(client, provider)
         refused = back(client, said)
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
-        assert "as many people sign in" in refused.text
+        assert "too many people are signing in" in refused.text
         assert client.get("/v1/budget", headers=analyst).status_code == 200
         assert client.get("/sign-in").status_code == 200
         may_reply.set()

@@ -185,6 +185,6 @@ def test_a_form_of_what_has_a_type_is_refused() -> None:
         ([datetime(2024, 1, 5)], Kind.TIMESTAMP, {"epoch": "excel"}),
         ([1_234], Kind.INTEGER, {"thousands": ","}),
     ):
-        with pytest.raises(SchemaMismatch, match="isn't written in any form") as caught:
+        with pytest.raises(SchemaMismatch, match="to which no written form applies") as caught:
             read(values, kind, **form)
         assert caught.value.hint == f"leave {next(iter(form))} out"

@@ -360,7 +360,7 @@ def test_a_clock_that_ticks_in_seconds_is_given_more_time(tmp_path: Path, monkey
 def test_a_file_from_the_future_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that is wrong, no later change could be told from an earlier one."""
     monkeypatch.setattr(OpenFile, "changed_at", lambda _: 2**62)
-    with pytest.raises(SourceUnsupported, match="still to come"):
+    with pytest.raises(SourceUnsupported, match="in the future"):
         in_place.places_of(str(write(tmp_path / "people.parquet", pa.array([1]))))
 
 

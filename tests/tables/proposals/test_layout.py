@@ -43,7 +43,7 @@ SAID = {
     "a title above other delimiters": "each row seems to have 3 cells: is the first line a title? --header-line",
     "two lines of names": "2 of 4 columns have no name: is the first line a title? --header-line",
     "rounded ids": "patient_id is rounded, as spreadsheets show long numbers",
-    "merged cells": "hospital is filled in each 10th row alone",
+    "merged cells": "hospital is filled only in every 10th row",
     "a sum below": "the last row seems to sum up",
     "a source below": "the last row seems to sum up",
     "an index": "column 1 numbers the rows",

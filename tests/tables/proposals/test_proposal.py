@@ -95,7 +95,7 @@ def test_what_was_seen_becomes_a_declaration() -> None:
     assert of(proposal, "seen_at").column.bounds == Bounds(*year)
     assert list(of(proposal, "city").column.keys or ()) == ["Canaryville", "Paris", "Rome", None]
     assert list(of(proposal, "sex").column.keys or ()) == ["F", "M"]
-    assert "of the usual codings, the one that the data fits" in of(proposal, "sex").reason
+    assert "the one of the usual codings that fits the data" in of(proposal, "sex").reason
 
 
 def test_public_knowledge_does_not_depend_on_the_data() -> None:
@@ -302,7 +302,7 @@ def test_saving_keeps_a_custodians_file(tmp_path: Path) -> None:
     assert load_config(file) == proposal.dataset
     assert str(tmp_path) not in file.read_text(encoding="utf-8")
     file.write_text("# mine", encoding="utf-8")
-    with pytest.raises(ConfigError, match="is there already"):
+    with pytest.raises(ConfigError, match="already exists"):
         proposal.save(file)
     assert file.read_text(encoding="utf-8") == "# mine"
     proposal.save(file, replacing=True)

@@ -92,9 +92,9 @@ def test_the_file_says_that_a_link_is_a_guess() -> None:
     """Marked for review, with its reason; columns that links join are declared by their kind alone."""
     proposal = propose_together([look("customers", "id"), look("orders", "customer_id shop_id"), look("shops", "id")])
     text = proposal.to_toml()
-    assert "# REVIEW: by its name alone, customer_id is taken for a link to customers.id" in text
+    assert "# REVIEW: judging by its name alone, customer_id links to customers.id" in text
     assert 'links = { customer_id = "customers.id" }' in text
-    assert "# shop_id looks like a link to shops.id: if everybody may know shops, say there public = true" in text
+    assert "# shop_id looks like a link to shops.id: if everyone may know shops, declare it public = true" in text
     assert 'customer_id = { kind = "integer" }  # schema: the link: tells whose row it is' in text
 
 

@@ -102,7 +102,7 @@ def test_the_order_of_tables_and_links_does_not_matter() -> None:
         ((CUSTOMERS, PRODUCTS, table("likes", "p", p="products.id")), "nothing says whose the rows of table 'likes'"),
         (
             (CUSTOMERS, table("mail", "sender", "receiver", sender="customers.id", receiver="customers.id")),
-            "the links sender → customers.id and receiver → customers.id of table 'mail' both say whose its rows are",
+            "the links sender → customers.id and receiver → customers.id of table 'mail' both say whose the rows are",
         ),
         (
             (CUSTOMERS, table("mail", "sender", "to", unit=Unit("sender"), to="customers.id")),

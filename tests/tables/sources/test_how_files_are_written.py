@@ -70,7 +70,7 @@ CASES = {
     ),
     "single quotes": Case(
         f"{HEADER}\n{lines(lambda row: f'''{row[0]},{row[1]},'C, {row[2]}' '''.rstrip())}",
-        "60 with delimiters between single quotes",
+        "60 with delimiters inside single quotes",
         'quote = "\'"',
         {"quotechar": "'"},
     ),
@@ -101,7 +101,7 @@ CASES = {
     ),
     "semicolons under a header of commas": Case(
         f"{HEADER}\n{lines(';'.join)}",
-        "60 with another delimiter than the header's",
+        "60 with a delimiter other than the header's",
         'delimiter = ";"',
         {"sep": ";", "names": ["id", "age", "city"], "header": 0},
     ),
@@ -270,7 +270,7 @@ def test_json_says_what_is_wrong(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     for text, said in {
         b'[{"a": 1},\n{"a": 2}]\n': "2 that aren't JSON",
-        b"[1]\n[2]\n": "2 that are JSON, but no object",
+        b"[1]\n[2]\n": "2 that are JSON, but not objects",
         b'{"a": "\xe9"}\n': "1 with bytes that aren't utf-8",
     }.items():
         path.write_bytes(text)

@@ -32,7 +32,7 @@ T = TypeVar("T")
 _NONE = "-"
 
 _MANY = 10**9
-"""A k that no table reaches."""
+"""Larger than the k of any table."""
 
 
 def ask(  # noqa: PLR0913 — the table, and what was said of it
@@ -51,7 +51,7 @@ def ask(  # noqa: PLR0913 — the table, and what was said of it
     for each in guesses:
         line = f"  {each.column:<{width}}{each.kind:<19}{each.reason} ({percent(each.unique)} unique)"
         say(printable(line), width + 21)
-    say(f"\nEnter keeps what stands in brackets; {_NONE} is none. Names are parted by commas.\n")
+    say(f"\nEnter keeps what is in brackets; {_NONE} means none. Separate names by commas.\n")
     try:
         settled = _ask_roles(roles)
         return settled, _ask_choices(table, choices, settled), output or _ask_output(file, choices, force=force)
@@ -65,16 +65,16 @@ def _ask_roles(roles: Roles) -> Roles:
     left = list(roles.columns)
     chosen: list[tuple[str, ...]] = []
     for question, seeming in (
-        ("Which columns name people by themselves? They are left out", roles.identifying),
-        ("Which must others not learn? They stay as they are", roles.sensitive),
-        ("Which else can nobody be known by? They stay as they are", roles.kept),
+        ("Which columns name people by themselves? They will be left out", roles.identifying),
+        ("Which must others not learn? They will stay as they are", roles.sensitive),
+        ("By which others can nobody be recognised? They will stay as they are", roles.kept),
     ):
         default = [name for name in seeming if name in left]
         chosen.append(
             _ask(question, columns.written(default) if default else _NONE, partial(_names, possible=tuple(left)))
         )
         left = [name for name in left if name not in chosen[-1]]
-    say(printable(f"The others may be known, and become coarser: {', '.join(left) or 'none'}.\n"), 2)
+    say(printable(f"The others may be known, and will become coarser: {', '.join(left) or 'none'}.\n"), 2)
     identifying, sensitive, kept = chosen
     return replace(roles, identifying=identifying, sensitive=sensitive, kept=kept, quasi_identifying=tuple(left))
 
@@ -82,7 +82,7 @@ def _ask_roles(roles: Roles) -> Roles:
 def _ask_choices(table: Records, choices: Choices, roles: Roles) -> Choices:
     """Ask what to promise, within what the table can keep."""
     noun = "rows" if table.units is None else "units"
-    k = _ask(f"How many {noun} must look alike, at the least (k)?", str(choices.k), partial(_count, most=table.counted))
+    k = _ask(f"At least how many {noun} must look alike (k)?", str(choices.k), partial(_count, most=table.counted))
     diversity = choices.diversity
     if roles.sensitive:
         text = f"How many values of {', '.join(roles.sensitive)} must they have (l)? 1 asks for nothing"
@@ -107,7 +107,7 @@ def _ask_output(file: Path, choices: Choices, *, force: bool) -> Path | None:
         check([file, *choices.hierarchies.values()], path, None, force=force)
         return path
 
-    return _ask("Where to write the table? .csv or .parquet", _NONE, read)
+    return _ask("Where should the table be written? .csv or .parquet", _NONE, read)
 
 
 def _ask(question: str, default: str, read: Callable[[str], T]) -> T:
@@ -138,7 +138,9 @@ def _names(text: str, possible: Sequence[str]) -> tuple[str, ...]:
         if name not in possible:
             from discreet.suggestions import did_you_mean
 
-            raise InvalidArgument(f"no column {name!r} is left", hint=did_you_mean(name, possible) if possible else "")
+            raise InvalidArgument(
+                f"there is no column {name!r} left", hint=did_you_mean(name, possible) if possible else ""
+            )
     return tuple(found)
 
 

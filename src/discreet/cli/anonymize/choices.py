@@ -1,4 +1,4 @@
-"""What is to be done: what each column is, what is promised, and how."""
+"""The choices: what each column is, what is promised, and how."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from discreet.tables.content import ColumnContent
 
 _ALONE = 0.01
-"""The share of people that a kept column may single out without a refusal: a few have the greatest age, say."""
+"""The share of people that a kept column may single out without a refusal: a few may have the greatest age, say."""
 
 
 def _coarser(guess: AttributeGuess) -> AttributeGuess:
@@ -34,7 +34,7 @@ def _coarser(guess: AttributeGuess) -> AttributeGuess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
-    """What each column is.
+    """The role of each column.
 
     Args:
         columns: all columns of the table.
@@ -104,13 +104,13 @@ class Roles:
         """
         if not self.quasi_identifying:
             guessed = self.attributes is not None
-            why = "the table has no rows, so nothing can be told of its columns" if guessed and not rows else ""
+            why = "the table has no rows, so nothing is known about its columns" if guessed and not rows else ""
             raise InvalidArgument(
-                why or "no column is quasi-identifying", hint="name some: --quasi-identifying COLUMNS"
+                why or "no column is quasi-identifying", hint="name them: --quasi-identifying COLUMNS"
             )
 
     def held(self, name: str) -> str:
-        """What a column holds that leads to people, in words; empty if no such thing was seen."""
+        """The contents of a column that lead to people, in words; empty if none were seen."""
         from discreet.anonymity.attributes import told_by_content
 
         return " and ".join(map(str, told_by_content(name, self.contents[name]))) if name in self.contents else ""
@@ -141,15 +141,16 @@ class Roles:
                 why = f"holds {held}" if held else f"singles out {percent(alone)} of the {noun} by itself"
                 raise InvalidArgument(
                     f"{name!r} would be released as it is, and it {why}",
-                    hint=f"leave it out, or make it coarser (--quasi-identifying); if you know: --yes-keep {name}",
+                    hint="leave it out, or make it coarser (--quasi-identifying); or, if you know what that means, "
+                    f"--yes-keep {name}",
                 )
         shown = [name for name in dict.fromkeys([*self.kept, *self.sensitive]) if name not in known]
         for each in gathered(table, shown, self.quasi_identifying):
             one = len(each.columns) == 1
             raise InvalidArgument(
                 f"{each}; {'it' if one else 'they'} would be released as {'it is' if one else 'they are'}",
-                hint=f"leave {'it' if one else 'one'} out, or make it coarser (--quasi-identifying); if you know: "
-                f"--yes-keep {','.join(each.columns)}",
+                hint=f"leave {'it' if one else 'one'} out, or make it coarser (--quasi-identifying); or, if you know "
+                f"what that means, --yes-keep {','.join(each.columns)}",
             )
 
     @property
@@ -161,7 +162,7 @@ class Roles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """What is promised, and how it is reached.
+    """The promise, and how to reach it.
 
     Args:
         k: how many rows must look alike.

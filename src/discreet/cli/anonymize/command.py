@@ -22,27 +22,27 @@ from discreet.cli.show.waiting import working
 
 
 class AlgorithmChoice(StrEnum):
-    """How columns are made coarser."""
+    """The ways to make columns coarser."""
 
     AUTO = "auto"
-    """Whichever of the next three loses least."""
+    """The one of the next three that loses least."""
     OPTIMAL = "optimal"
-    """One level of its hierarchy for each column: those that lose least, with a proof."""
+    """One level of its hierarchy for each column, with a proof that no others lose less."""
     MONDRIAN = "mondrian"
     """Ranges that differ from class to class."""
     RELAXED_MONDRIAN = "relaxed-mondrian"
-    """The same, where rows of one value may be parted."""
+    """The same, but rows of one value may be separated."""
     MICROAGGREGATION = "microaggregation"
     """Averages of the nearest rows."""
 
 
 class LossChoice(StrEnum):
-    """What is made as small as can be."""
+    """The losses that can be minimised."""
 
     NCP = "ncp"
     """How wide the shown ranges are."""
     ARX = "arx"
-    """Which share of its hierarchy's values each cell stands for: the mean over cells."""
+    """The share of its hierarchy's values that each cell stands for: the mean over cells."""
     ARX_GEOMETRIC = "arx_geometric"
     """The same with ARX's default mean over columns."""
     PRECISION = "precision"
@@ -61,21 +61,24 @@ Output: TypeAlias = Annotated[
 Report: TypeAlias = Annotated[
     Path | None, typer.Option("--report", metavar="FILE", help="Write a report on it: .html or .json.")
 ]
-Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
+Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 ForSpreadsheets: TypeAlias = Annotated[
     bool,
-    typer.Option("--for-spreadsheets", help="In CSV, put ' before texts that a spreadsheet takes for formulas."),
+    typer.Option("--for-spreadsheets", help="In CSV, put ' before texts that a spreadsheet would take for formulas."),
 ]
 Keep: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMNS", help="What stays as it is, since nobody knows a person by it, by commas."),
+    typer.Option(
+        metavar="COLUMNS",
+        help="Columns that stay as they are because nobody recognises a person by them, separated by commas.",
+    ),
 ]
 YesKeep: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--yes-keep",
         metavar="COLUMNS",
-        help="Release these as they are, though they single people out or hold what leads to them.",
+        help="Release these as they are, although they single people out or lead to them.",
     ),
 ]
 HierarchyOption: TypeAlias = Annotated[
@@ -83,36 +86,39 @@ HierarchyOption: TypeAlias = Annotated[
     typer.Option(
         "--hierarchy",
         metavar="COLUMN=FILE",
-        help="How a column gets coarser: a CSV file of each value and its levels. May be repeated. Else proposed.",
+        help="How a column gets coarser: a CSV file of each value and its levels. May be repeated. Proposed if left "
+        "out.",
     ),
 ]
 K: TypeAlias = Annotated[
     int,
     typer.Option(
-        "--k", metavar="COUNT", min=1, help="How many units must look alike, at the least: rows, or what --unit says."
+        "--k", metavar="COUNT", min=1, help="At least how many units must look alike: rows, or what --unit says."
     ),
 ]
 Diversity: TypeAlias = Annotated[
     int | None,
-    typer.Option("--l", metavar="COUNT", min=1, help="How many values of each sensitive column they must have."),
+    typer.Option(
+        "--l", metavar="COUNT", min=1, help="At least how many values of each sensitive column they must have."
+    ),
 ]
 ClosenessOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--t",
         metavar="NUMBER",
-        help="How far their sensitive values may be from those of all that is released, 0 to 1.",
+        help="How far their sensitive values may be from those of the whole release, 0 to 1.",
     ),
 ]
 Suppression: TypeAlias = Annotated[
-    str, typer.Option(metavar="SHARE", help="Of how many units rows may be left out: 5% or 1/20.")
+    str, typer.Option(metavar="SHARE", help="The share of units that may lose rows: 5% or 1/20.")
 ]
 LossOption: TypeAlias = Annotated[
     LossChoice,
     typer.Option(
         "--loss",
         metavar="NAME",
-        help="What to make small: ncp, arx, arx_geometric, precision, entropy, discernibility or class_size.",
+        help="Which loss to make small: ncp, arx, arx_geometric, precision, entropy, discernibility or class_size.",
     ),
 ]
 AlgorithmOption: TypeAlias = Annotated[
@@ -121,24 +127,26 @@ AlgorithmOption: TypeAlias = Annotated[
         "--algorithm",
         metavar="NAME",
         help=(
-            "How columns are made coarser: auto (what loses least of the next three), optimal, mondrian, "
+            "How columns are made coarser: auto (the one of the next three that loses least), optimal, mondrian, "
             "relaxed-mondrian or microaggregation."
         ),
     ),
 ]
 LocalRecoding: TypeAlias = Annotated[
-    bool, typer.Option("--local-recoding", help="Recode rows that would be left out by themselves.")
+    bool, typer.Option("--local-recoding", help="Recode the rows that would be left out, among themselves.")
 ]
 Nodes: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        metavar="COUNT", min=1, help="Try so many generalisations at the most; all that it takes if left out."
+        metavar="COUNT", min=1, help="Try at most this many generalisations; as many as it takes if left out."
     ),
 ]
-Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing: take the columns for what they seem.")]
+Yes: TypeAlias = Annotated[
+    bool, typer.Option("--yes", "-y", help="Ask nothing: take the columns for what they seem to be.")
+]
 
 _ROLES = ("--identifying", "--quasi-identifying", "--sensitive", "--keep")
-"""The options that say what columns are."""
+"""The options that say what the columns are."""
 
 
 @reported

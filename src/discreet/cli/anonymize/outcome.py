@@ -1,4 +1,4 @@
-"""What came of it: the release, how each column is shown, and what attackers can do before and after.
+"""The outcome: the release, how each column is shown, and what attackers can do before and after.
 
 There are two attackers: one knows the columns that become coarser; the other knows those that are kept as they are,
 too. Nobody is said to be known by these, so they are no quasi-identifiers, and no model is about them. The figures say
@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"[ ]*[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?%?[ ]*", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """How a quasi-identifier is shown.
+    """The form in which a quasi-identifier is shown.
 
     Args:
         name: of the column.
@@ -161,7 +161,6 @@ def made(table: Records, roles: Roles, choices: Choices, unit: Sequence[str] | N
 
 
 def _shown(table: Records, release: Anonymized, name: str, origin: str) -> Shown:
-    """How a column is shown."""
     search = release.search
     local = search is None or release.algorithm != "optimal"
     return Shown(
@@ -205,7 +204,7 @@ def is_formula(value: object) -> bool:
 
 
 def attacked(table: Records, release: Anonymized, roles: Roles) -> tuple[tuple[Threat, ...], tuple[str, ...]]:
-    """What attackers can do before and after, and what is still at risk; counted on the tables themselves.
+    """Attack the tables before and after, and count what is still at risk.
 
     Args:
         table: as it was.
@@ -262,7 +261,7 @@ class _Sides:
         )
 
     def sentences(self, noun: Noun, whoever: str) -> list[str]:
-        """What is still at risk, the gravest first."""
+        """The remaining risks, the gravest first."""
         from discreet.anonymity.words import percent
 
         found, after = [], self.risks[1]
@@ -280,7 +279,7 @@ class _Sides:
 
 
 def _threats(sides: _Sides, noun: Noun, whoever: str) -> list[Threat]:
-    """What somebody can do, as rows of a table."""
+    """An attacker's chances, as rows of a table."""
     from discreet.anonymity.words import percent
 
     before, after = sides.risks

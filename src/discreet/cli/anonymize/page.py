@@ -30,7 +30,7 @@ def page(outcome: Outcome, name: str) -> str:
             *pages.section(
                 "What attackers can do",
                 pages.table(
-                    ("who knows the columns that become coarser", "before", "after"),
+                    ("an attacker who knows the columns that become coarser", "before", "after"),
                     [(each.what, *figures(each)) for each in outcome.threats],
                     numbers=2,
                 ),
@@ -48,7 +48,7 @@ def page(outcome: Outcome, name: str) -> str:
 
 
 def _facts(outcome: Outcome) -> str:
-    """What was promised, what it cost, and what proves it."""
+    """The section on the promise, its cost and its proof."""
     rows = [(label or "search", text) for label, text in facts(outcome).items()]
     return pages.table(("what", "how"), rows, numbers=0)
 

@@ -36,7 +36,7 @@ def show(outcome: Outcome, output: Path | None, report: Path | None) -> None:
     width = max((len(each.name) for each in outcome.shown), default=0) + 2
     for each in outcome.shown:
         say(printable(f"  {each.name:<{width}}{shown(each)}"), width + 2)
-    say("\nWhat an attacker can do who knows these columns")
+    say("\nWhat an attacker who knows these columns can do")
     _threats(outcome.threats)
     say()
     say(f"{outcome.release.caveat} `discreet init` sets up answers that have such a bound.", 0)
@@ -48,9 +48,9 @@ def show(outcome: Outcome, output: Path | None, report: Path | None) -> None:
 
 
 def still_at_risk(outcome: Outcome) -> str:
-    """What is still at risk, in one sentence."""
+    """The remaining risk in one sentence."""
     if outcome.release.repeated:
-        return "Not told, as rows were counted and not people."
+        return "Not known, because rows were counted, not people."
     found = "; ".join(outcome.at_risk) or "nothing is released"
     return f"{found[:1].upper()}{found[1:]}."
 
@@ -80,7 +80,7 @@ def _fact(label: str, text: str) -> None:
 
 
 def facts(outcome: Outcome) -> dict[str, str]:
-    """What was promised, what it cost, and what proves it, by label."""
+    """The promise, its cost and its proof, by label."""
     from discreet.anonymity.words import percent
 
     release = outcome.release
@@ -110,7 +110,7 @@ def facts(outcome: Outcome) -> dict[str, str]:
 
 
 def _trade(outcome: Outcome) -> str:
-    """What the other algorithms would lose, if several were tried."""
+    """The losses of the other algorithms, if several were tried."""
     release, name = outcome.release, outcome.choices.loss
     others = {way: loss for way, loss in release.tried.items() if way != release.algorithm}
     if not others:
@@ -124,7 +124,7 @@ def _nothing(models: Sequence[Model]) -> str:
     from discreet.anonymity.models import KAnonymity
 
     asked = [model for model in models if not (isinstance(model, KAnonymity) and model.k == 1)]
-    return "" if asked else ", which asks for nothing; a --k of 2 or more does"
+    return "" if asked else ", which every table is; ask for a --k of 2 or more"
 
 
 def _number(value: float) -> str:
@@ -135,8 +135,8 @@ def _number(value: float) -> str:
 
 
 def proof(search: Search) -> dict[str, str]:
-    """What was searched, and what that proves."""
-    bound = "" if search.bound is None else f"; what wasn't evaluated loses {float(search.bound):.4g} or more"
+    """The extent of the search, and what it proves."""
+    bound = "" if search.bound is None else f"; any other loses at least {float(search.bound):.4g}"
     return {
         "proof": search.verdict,
         "": f"loss {float(search.loss):.4g} ({search.loss_name}); {search.evaluated:,} evaluated, "
@@ -145,7 +145,7 @@ def proof(search: Search) -> dict[str, str]:
 
 
 def shown(column: Shown) -> str:
-    """How a column is shown, in words."""
+    """The form in which a column is shown, in words."""
     values = number_of(column.values, "value", "values")
     what = "as it was" if column.level == 0 else f"{values} become {column.cells:,}"
     level = "" if column.level is None else f", level {column.level} of {column.height}"
@@ -164,9 +164,9 @@ def figures(threat: Threat) -> tuple[str, str]:
 
 
 def warning(formulas: int) -> str:
-    """What a spreadsheet would do."""
+    """The warning about cells that a spreadsheet would take for formulas."""
     cells = number_of(formulas, "cell begins", "cells begin")
     return (
-        f"{cells} with =, +, - or @, which a spreadsheet takes for a formula; they are written as they are, so import "
-        "the file with its columns as text, or write it with --for-spreadsheets"
+        f"{cells} with =, +, - or @, which a spreadsheet would take for a formula; they are written as they are, so "
+        "import the columns as text, or write the file with --for-spreadsheets"
     )

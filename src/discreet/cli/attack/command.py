@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 _SHOWN = 5
 """How many guesses the screen shows; `--format json` has up to twenty."""
 
-Name: TypeAlias = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which attack. None: their names.")]
+Name: TypeAlias = Annotated[str | None, typer.Argument(metavar="[NAME]", help="The attack. Left out: lists them.")]
 File: TypeAlias = Annotated[
-    Path | None, typer.Argument(metavar="[FILE]", help=f"The table: {formats.listed()}. None: a synthetic census.")
+    Path | None, typer.Argument(metavar="[FILE]", help=f"The table: {formats.listed()}. Left out: a synthetic census.")
 ]
 Against: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(metavar="WHAT", help="What is attacked: raw, anonymized, answers, … by commas, or `all`."),
+    typer.Option(metavar="WHAT", help="What to attack, separated by commas: raw, anonymized, answers, …; or `all`."),
 ]
 On: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMNS", help="What is known of people, by commas. Guessed if left out."),
+    typer.Option(metavar="COLUMNS", help="What is known about people, separated by commas. Guessed if left out."),
 ]
 Sensitive: TypeAlias = Annotated[
     str | None, typer.Option("--sensitive", "-s", metavar="COLUMN", help="What to learn. Guessed if left out.")
@@ -48,36 +48,38 @@ ValueOption: TypeAlias = Annotated[
 ]
 Auxiliary: TypeAlias = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="For linkage: what is known of people, one row each, in a file of its own."),
+    typer.Option(metavar="FILE", help="For linkage: a separate file of what is known about people, one row each."),
 ]
 Truth: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="With --auxiliary: the column of both that says who is who; known=released if names differ.",
+        help="With --auxiliary: the column in both that says who is who; known=released if the names differ.",
     ),
 ]
 Who: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="With --auxiliary: its column that names people.")
+    str | None, typer.Option(metavar="COLUMN", help="With --auxiliary: the column in it that names people.")
 ]
 Original: TypeAlias = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="FILE is a release that anybody made: the rows it was made of. With --control."),
+    typer.Option(
+        metavar="FILE", help="If FILE is a release that anyone made: the rows it was made from. With --control."
+    ),
 ]
 Control: TypeAlias = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="With --original: other people, whom the release wasn't made of.")
+    Path | None, typer.Option(metavar="FILE", help="With --original: other people, from whom the release wasn't made.")
 ]
-K: TypeAlias = Annotated[int, typer.Option(min=1, metavar="COUNT", help="Of the anonymised rows.")]
+K: TypeAlias = Annotated[int, typer.Option(min=1, metavar="COUNT", help="The k of the anonymised rows.")]
 Epsilon: TypeAlias = Annotated[str, typer.Option(metavar="NUMBER", help="ε of each answer.")]
 BudgetOption: TypeAlias = Annotated[str, typer.Option("--budget", metavar="NUMBER", help="ε of all answers together.")]
 People: TypeAlias = Annotated[
-    int, typer.Option(metavar="COUNT", min=2, help="How many to ask about, where it takes questions.")
+    int, typer.Option(metavar="COUNT", min=2, help="How many people to ask about, if the attack asks questions.")
 ]
 Trials: TypeAlias = Annotated[
-    int, typer.Option(metavar="COUNT", min=1, help="How often to repeat what is left to chance.")
+    int, typer.Option(metavar="COUNT", min=1, help="How many times to repeat what is left to chance.")
 ]
 Plot: TypeAlias = Annotated[
-    Path | None, typer.Option("--plot", "-o", metavar="FILE", help="Also draw it: .svg or .png.")
+    Path | None, typer.Option("--plot", "-o", metavar="FILE", help="Also draw it, to this .svg or .png file.")
 ]
 
 
@@ -152,7 +154,7 @@ def attack(  # noqa: PLR0913 — each is an option of the command
 
 
 _NOT_BESIDE = ("against", "value", "auxiliary", "truth", "who", "unit")
-"""The options that mean nothing where a release is judged beside its original."""
+"""The options that mean nothing when a release is judged beside its original."""
 
 
 def _source(how: table_file.Written, file: Path | None, other: Path | None) -> Source | None:
@@ -266,7 +268,7 @@ def _list(format_: TextFormat) -> None:
             say(f"{each.name:<16}{each.what:<{widest + 2}}{', '.join(each.against)}")
         else:
             say(f"{each.name:<16}{each.what} (against {', '.join(each.against)})", 16)
-    say("\nOn a release that anybody made, with --original FILE --control FILE:")
+    say("\nOn a release that anyone made, with --original FILE --control FILE:")
     for name, what in RISKS.items():
         say(f"  {name:<14}{what}", 16)
     say("\nThey run against:")

@@ -85,7 +85,7 @@ def _drawn(results: Sequence[AttackResult]) -> Figure:
 
 
 def _counted(result: AttackResult) -> str:
-    """What a figure calls those that it counts."""
+    """The figure's name for what it counts."""
     return "rows" if result.repeated else "units" if result.unit else "people"
 
 

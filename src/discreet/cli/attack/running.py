@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from discreet.tables import Source
 
 _LOG = "sparse"
-"""The attack on what people did. Its table has a person and an item in each row, so no columns are guessed."""
+"""The attack on a log of what people did. Each row of its table has a person and an item, so no columns are guessed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """How an attack is set up.
+    """The setup of an attack.
 
     Args:
         k: of the anonymised rows.
@@ -86,12 +86,12 @@ def settled(  # noqa: PLR0913 — a table, and what of it is what
     name = chosen.name
     if source is None:
         if unit:
-            raise InvalidArgument("people who are made up have one row each", hint="--unit is for a table of one's own")
+            raise InvalidArgument("made-up people have one row each", hint="--unit is for a table of your own")
         if name != _LOG:
             on, sensitive = on or list(CENSUS_ON), sensitive or CENSUS_SENSITIVE
         return Known(attack=name, table=None, on=on, sensitive=sensitive, value=value)
     if chosen.value and value is None:
-        raise InvalidArgument(f"{name} is about totals of numbers", hint="say of which column: --value COLUMN")
+        raise InvalidArgument(f"{name} is about totals of numbers", hint="name the column: --value COLUMN")
     table = read(source)
     for option, named_by in (("--on", on), ("--sensitive", sensitive and [sensitive]), ("--value", value and [value])):
         whose = {} if name == _LOG and option == "--on" else {"--unit": unit}  # who did it may be said by both
@@ -119,14 +119,14 @@ def settled(  # noqa: PLR0913 — a table, and what of it is what
 def _log(
     table: Records, on: list[str] | None, sensitive: str | None, value: str | None, unit: tuple[str, ...] | None
 ) -> Known:
-    """What people did; with a unit, it says who.
+    """The log of what people did; with a unit, that says who.
 
     Raises:
         InvalidArgument: it isn't said who and what.
     """
     if on is None or (len(on) < 2 and not unit):  # noqa: PLR2004 — who, and what
         raise InvalidArgument(
-            f"{_LOG} is about what people did, many rows of each", hint="say who and what: --on PERSON,ITEM"
+            f"{_LOG} is about what people did, many rows of each", hint="name both columns: --on PERSON,ITEM"
         )
     other = next((name for name in table.names if name not in {*on, *(unit or ())}), on[0])
     return Known(attack=_LOG, table=table, on=on, sensitive=sensitive or other, value=value)
@@ -148,14 +148,16 @@ def _guessed(table: Records, on: list[str] | None, sensitive: str | None) -> tup
     measures = {each.column for each in found.guesses if each.is_measure}
     sought = sensitive or next((name for name in reversed(found.sensitive) if name not in measures), None)
     if sought is None:
-        raise InvalidArgument("no column seems sensitive", hint="say what is to be learned: --sensitive COLUMN")
+        raise InvalidArgument("no column seems sensitive", hint="name what is to be learned: --sensitive COLUMN")
     if not known:
-        raise InvalidArgument("no column seems known to others", hint="say what is known of people: --on COLUMNS")
+        raise InvalidArgument(
+            "no column seems to be known to others", hint="name what is known about people: --on COLUMNS"
+        )
     return known, sought
 
 
 def targets(known: Known, against: list[str] | None) -> Sequence[str]:
-    """What the attack is run against: as given, everything for `all`, or else what shows it best.
+    """The targets of the attack: those given, all of them for `all`, or else the ones that show it best.
 
     Raises:
         InvalidArgument: nothing was said.
@@ -221,13 +223,13 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
 
     if name != "linkage" or source is None or auxiliary is None or not on:
         raise InvalidArgument(
-            "--auxiliary is for linkage of a file by columns that both have",
-            hint="discreet attack linkage FILE --auxiliary FILE --on COLUMNS; known=released where names differ",
+            "--auxiliary is for linking a file by columns that both tables have",
+            hint="discreet attack linkage FILE --auxiliary FILE --on COLUMNS; known=released if the names differ",
         )
     if against not in (None, ["raw"]):
         raise InvalidArgument(
             "--auxiliary links the rows of the file as they are",
-            hint="without --against; name a file that was anonymised",
+            hint="leave out --against, and name a file that was anonymised",
         )
     pairs = {known.strip(): (released or known).strip() for known, _, released in (each.partition("=") for each in on)}
     whole = read(source)
@@ -273,7 +275,7 @@ def beside(  # noqa: PLR0913 — three files, and what of them is what
             hint="discreet attack singling-out RELEASE --original FILE --control FILE",
         )
     if unused:
-        raise InvalidArgument(f"{', '.join(unused)} can't be said beside --original", hint="leave it out")
+        raise InvalidArgument(f"{', '.join(unused)} can't be combined with --original", hint="leave it out")
     tables = {"the release": read(release), "the original": read(original), "the control": read(control)}
     found = risks(name, *tables.values(), on=on, sensitive=sensitive, trials=trials)
     told = [replace(each, repeated=()) for each in found] if rows_are_people else list(found)

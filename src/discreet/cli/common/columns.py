@@ -17,14 +17,15 @@ QuasiIdentifying: TypeAlias = Annotated[
         "--quasi-identifying",
         "-q",
         metavar="COLUMNS",
-        help="What an attacker may know, by commas. Guessed if left out.",
+        help="What an attacker may know, separated by commas. Guessed if left out.",
     ),
 ]
 Sensitive: TypeAlias = Annotated[
-    Names, typer.Option("--sensitive", "-s", metavar="COLUMNS", help="What others must not learn, by commas.")
+    Names, typer.Option("--sensitive", "-s", metavar="COLUMNS", help="What others must not learn, separated by commas.")
 ]
 Identifying: TypeAlias = Annotated[
-    Names, typer.Option("--identifying", "-i", metavar="COLUMNS", help="What names people by itself, by commas.")
+    Names,
+    typer.Option("--identifying", "-i", metavar="COLUMNS", help="What names people by itself, separated by commas."),
 ]
 UnitOption: TypeAlias = Annotated[
     Names,
@@ -32,17 +33,20 @@ UnitOption: TypeAlias = Annotated[
         "--unit",
         "-u",
         metavar="COLUMNS",
-        help="What says whose a row is, a person's or a household's number, by commas. Their rows are counted as one.",
+        help="What says whose row it is, such as a person's or a household's number, separated by commas. Rows of one "
+        "unit count as one.",
     ),
 ]
 RowsArePeople: TypeAlias = Annotated[
     bool,
-    typer.Option("--rows-are-people", help="Every row is somebody else's, though a column that identifies repeats."),
+    typer.Option(
+        "--rows-are-people", help="Every row is another person's, although an identifying column has repeated values."
+    ),
 ]
 
 
 class MissingChoice(StrEnum):
-    """What a missing value is taken to be."""
+    """How missing values are treated."""
 
     OWN_VALUE = "own-value"
     """Like itself and nothing else: the cautious reading."""
@@ -57,9 +61,7 @@ class MissingChoice(StrEnum):
         return self.value.replace("-", " ")
 
 
-MissingOption: TypeAlias = Annotated[
-    MissingChoice, typer.Option("--missing", help="What a missing value is taken to be.")
-]
+MissingOption: TypeAlias = Annotated[MissingChoice, typer.Option("--missing", help="How missing values are treated.")]
 
 
 def names(given: Sequence[str] | None) -> list[str] | None:
@@ -79,7 +81,7 @@ def names(given: Sequence[str] | None) -> list[str] | None:
     try:
         lines = [line for text in given for line in reader([text], skipinitialspace=True)]
     except Error:
-        raise InvalidArgument("names of columns are written on one line, with commas between them") from None
+        raise InvalidArgument("write names of columns on one line, separated by commas") from None
     return [name.strip() for line in lines for name in line if name.strip()]
 
 
@@ -95,7 +97,7 @@ def unit_of(named: Sequence[str] | None, *, rows_are_people: bool) -> tuple[str,
     """
     found = names(named)
     if found is not None and rows_are_people:
-        raise InvalidArgument("rows have units, or are people: not both", hint="leave out --unit or --rows-are-people")
+        raise InvalidArgument("rows have units or are people, not both", hint="leave out --unit or --rows-are-people")
     if found == []:  # an empty variable of a shell, say, which must not be taken for --rows-are-people
         raise InvalidArgument("--unit names no column", hint="name one, or say --rows-are-people")
     return () if rows_are_people else None if found is None else tuple(found)
@@ -124,7 +126,7 @@ def check(said: Mapping[str, Sequence[str] | None], table: Sequence[str]) -> Non
         if name in named_by:
             both = f"by {named_by[name]} and by {option}" if option != named_by[name] else f"by {option}"
             raise InvalidArgument(
-                f"the column {name!r} is named twice, {both}", hint="name it once: each column is of one kind"
+                f"the column {name!r} is named twice, {both}", hint="name it once: a column can be of only one kind"
             )
         named_by[name] = option
 

@@ -14,21 +14,21 @@ class ExitCode(IntEnum):
     OK = 0
     """Done."""
     REFUSED = 1
-    """A typed error: the question, the configuration or the source is refused. Nothing was charged."""
+    """The question, the configuration or the source was refused. Nothing was charged."""
     USAGE = 2
     """The command line isn't one that discreet takes."""
     BUDGET = 3
-    """The question is understood, but the budget doesn't allow it. Nothing was charged."""
+    """The budget doesn't allow the question. Nothing was charged."""
     LEDGER = 4
-    """The ledger can't be used; or it doesn't verify, or what was admitted doesn't."""
+    """The ledger can't be used, or it or what was admitted doesn't verify."""
     FAILED = 5
     """The question failed after it was paid for. What was reserved stays spent."""
     REJECTED = 6
-    """An audit refuted what is claimed."""
+    """An audit refuted a claim."""
     SERVED_AGAIN = 7
     """A scheduled admission couldn't read the sources, and put the earlier snapshot in force again."""
     SERVER = 8
-    """A server can't be used, or can't be believed. Whether a question was paid for, its history shows."""
+    """A server can't be used or trusted. Its history shows whether a question was paid for."""
     DEFECT = 70
     """An error of discreet's own."""
     INTERRUPTED = 130
@@ -46,7 +46,7 @@ CODE_OF: Mapping[Category, ExitCode] = {
 """The exit code of each category of errors."""
 
 _OF_THEIR_OWN: Mapping[type[DiscreetError], ExitCode] = {LedgerError: ExitCode.LEDGER, ServerError: ExitCode.SERVER}
-"""Families of which a shell is told more than their category."""
+"""Families of errors with an exit code of their own, whatever their category."""
 
 
 def exit_code(error: DiscreetError) -> ExitCode:

@@ -20,4 +20,6 @@ def require_extras(*names: Literal["server", "client"]) -> None:
         ExtraMissing: an extra isn't installed, or not all of it.
     """
     if not all(find_spec(module) for name in names for module in _MODULES[name]):
-        raise ExtraMissing("serving needs more than is installed", hint=f"pip install 'discreet[{','.join(names)}]'")
+        raise ExtraMissing(
+            "serving needs packages that aren't installed", hint=f"pip install 'discreet[{','.join(names)}]'"
+        )

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from discreet.errors import InvalidArgument
 
 Write: TypeAlias = Callable[[Path], object]
-"""Writes a file to the path that it is given, which has the same ending as the file's own."""
+"""Writes a file to the path it is given, which has the final file's ending."""
 
 
 def refuse_to_replace(path: Path, *, force: bool, read: Iterable[Path] = (), endings: Sequence[str] = ()) -> None:
@@ -38,7 +38,7 @@ def refuse_to_replace(path: Path, *, force: bool, read: Iterable[Path] = (), end
             if path.resolve() == each.resolve():
                 raise InvalidArgument(f"{str(path)!r} would replace a file that is read", hint="write to another file")
         if path.exists() and not force:
-            raise InvalidArgument(f"the file {str(path)!r} is there already", hint="--force replaces it")
+            raise InvalidArgument(f"the file {str(path)!r} already exists", hint="--force replaces it")
         _refuse_folder(path)
 
 
@@ -148,7 +148,7 @@ def read_text(path: Path) -> str:
     try:
         return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
-        raise InvalidArgument(f"the file {str(path)!r} can't be read as a text") from None
+        raise InvalidArgument(f"the file {str(path)!r} can't be read as text") from None
 
 
 def read_key(key: str) -> str:

@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from discreet.cli.show.screen import ENDLESS
 
 NARROW = 80
-"""With fewer columns than these, frames would leave too little room: names of options would be cut."""
+"""In fewer columns than these, frames would leave too little room, and names of options would be cut."""
 
 _COUNT = '"SELECT COUNT(*) AS n FROM census WHERE age >= 40"'
 
@@ -62,11 +62,11 @@ EXAMPLES: Mapping[str, str] = {
     "discreet plot accuracy": "discreet plot accuracy --out accuracy.svg",
     "discreet plot averaging": "discreet plot averaging --epsilon 0.1 --out averaging.svg",
 }
-"""An example for each command, by its path; each works as it stands, once `discreet init` has run."""
+"""An example for each command, by its path; each works as it is, once `discreet init` has run."""
 
 
 class _Helped(Protocol):
-    """What Typer's commands and groups have in common here."""
+    """The common part of Typer's commands and groups here."""
 
     epilog: str | None
     rich_markup_mode: Any

@@ -24,7 +24,7 @@ class Abandoned(KeyboardInterrupt):
 T = TypeVar("T")
 
 _BLINK = 0.1
-"""Seconds between two looks for Ctrl-C, on systems where a wait without an end can't be interrupted."""
+"""Seconds between two checks for Ctrl-C, on systems where an endless wait can't be interrupted."""
 
 
 def patiently(work: Callable[[], T]) -> T:

@@ -14,7 +14,7 @@ CONFIG = Path("discreet.toml")
 """Where commands look for the configuration unless told otherwise."""
 
 Config: TypeAlias = Annotated[
-    Path, typer.Option("--config", "-c", help="The configuration that says what is protected, and how.")
+    Path, typer.Option("--config", "-c", help="The configuration, which says what is protected, and how.")
 ]
 Server: TypeAlias = Annotated[
     str | None,
@@ -22,11 +22,11 @@ Server: TypeAlias = Annotated[
         "--server",
         metavar="URL",
         envvar="DISCREET_SERVER",
-        help="Ask a server instead, as whoever holds the token in --token-file or the variable DISCREET_TOKEN.",
+        help="Ask a server instead, with the token in --token-file or the variable DISCREET_TOKEN.",
     ),
 ]
 TokenFile: TypeAlias = Annotated[
-    Path | None, typer.Option("--token-file", metavar="FILE", help="A file with the token, which nobody else can read.")
+    Path | None, typer.Option("--token-file", metavar="FILE", help="A file with the token that nobody else can read.")
 ]
 PublicKeyOption: TypeAlias = Annotated[
     str | None,
@@ -34,13 +34,15 @@ PublicKeyOption: TypeAlias = Annotated[
         "--key",
         metavar="KEY",
         envvar="DISCREET_KEY",
-        help="The public key that the server's answers must be signed by, as the custodian told it.",
+        help="The public key that must have signed the server's answers; get it from the custodian.",
     ),
 ]
 Formatted: TypeAlias = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
 Raw: TypeAlias = Annotated[
     bool,
-    typer.Option("--raw", help="In CSV, put no ' before texts that a spreadsheet takes for formulas; for programs."),
+    typer.Option(
+        "--raw", help="In CSV for programs: put no ' before texts that a spreadsheet would take for formulas."
+    ),
 ]
 
 

@@ -51,7 +51,7 @@ def reported(command: Callable[P, None]) -> Callable[P, None]:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What errors of a command may refer to, and how they are written. A context manager.
+    """A context manager that writes a command's errors, with what they may refer to.
 
     Args:
         as_json: whether errors are written as JSON.
@@ -87,12 +87,12 @@ class Scene:
             raise typer.Exit(ExitCode.INTERRUPTED) from None
         if isinstance(error, Exception) and not isinstance(error, _TYPERS_OWN):
             message = f"discreet stopped on an error of its own: {raised_at(error, trace)}"
-            hint = "its text is withheld, since it could quote a row; please report the line above"
+            hint = "its text is withheld because it could quote a row; please report the line above"
             show_error({"code": "defect", "message": message, "hint": hint, "place": None}, as_json=self.as_json)
             raise typer.Exit(ExitCode.DEFECT) from None
 
     def _door(self, error: DiscreetError) -> Door:
-        """Where a user follows the hint: how a source is read is said in the configuration, if there is one."""
+        """The door at which a hint is followed: the options of a source are in the configuration, if there is one."""
         return "file" if isinstance(error, SourceError) and self.config is not None else "cli"
 
     def _excerpt(self, error: DiscreetError) -> list[str]:

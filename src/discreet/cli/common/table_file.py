@@ -21,35 +21,43 @@ if TYPE_CHECKING:
 File: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help=f"The table: {formats.listed()}.")]
 TableName: TypeAlias = Annotated[
     str | None,
-    typer.Option("--table", metavar="NAME", help="The table of a database, or the sheet of a spreadsheet."),
+    typer.Option("--table", metavar="NAME", help="The table of a database or the sheet of a spreadsheet."),
 ]
 NullTexts: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--null", metavar="TEXT", help="What is written for a missing value. May be repeated."),
+    typer.Option("--null", metavar="TEXT", help="How a missing value is written. May be repeated."),
 ]
 Delimiter: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="SIGN", help="Between the cells of a CSV file. Found out if left out.")
+    str | None, typer.Option(metavar="SIGN", help="The sign between cells of a CSV file. Detected if left out.")
 ]
-Encoding: TypeAlias = Annotated[str, typer.Option(metavar="NAME", help="Of a text file: utf-16, latin-1, cp1252, ….")]
-DecimalMark: TypeAlias = Annotated[str, typer.Option(metavar="SIGN", help="In numbers that are texts: . or ,")]
-Dates: TypeAlias = Annotated[str, typer.Option(metavar="ORDER", help="Of dates that are texts: ymd, dmy or mdy.")]
+Encoding: TypeAlias = Annotated[
+    str, typer.Option(metavar="NAME", help="The encoding of a text file: utf-16, latin-1, cp1252, ….")
+]
+DecimalMark: TypeAlias = Annotated[
+    str, typer.Option(metavar="SIGN", help="The decimal mark of numbers in text: . or ,")
+]
+Dates: TypeAlias = Annotated[str, typer.Option(metavar="ORDER", help="The order of dates in text: ymd, dmy or mdy.")]
 SkipMalformed: TypeAlias = Annotated[
-    bool, typer.Option("--skip-malformed", help="Leave malformed records of text files out, instead of refusing.")
+    bool, typer.Option("--skip-malformed", help="Leave out malformed records of text files instead of refusing.")
 ]
 HeaderLine: TypeAlias = Annotated[
-    int, typer.Option("--header-line", metavar="NUMBER", min=1, help="Which line or row names the columns.")
+    int, typer.Option("--header-line", metavar="NUMBER", min=1, help="The line or row that names the columns.")
 ]
 FooterLines: TypeAlias = Annotated[
-    int, typer.Option("--footer-lines", metavar="COUNT", min=0, help="So many lines or rows at the end aren't rows.")
+    int,
+    typer.Option("--footer-lines", metavar="COUNT", min=0, help="How many lines at the end aren't rows of the table."),
 ]
 Quote: TypeAlias = Annotated[
-    str, typer.Option("--quote", metavar="SIGN", help="Around quoted cells of a CSV file; '' if none is quoted.")
+    str,
+    typer.Option("--quote", metavar="SIGN", help="The sign around quoted cells of a CSV file; '' if none is quoted."),
 ]
 Escape: TypeAlias = Annotated[
-    str | None, typer.Option("--escape", metavar="SIGN", help="Before a quotation mark within a cell of a CSV file.")
+    str | None,
+    typer.Option("--escape", metavar="SIGN", help="The sign before a quotation mark within a cell of a CSV file."),
 ]
 Comment: TypeAlias = Annotated[
-    str | None, typer.Option("--comment", metavar="SIGN", help="With which lines of a CSV file begin that aren't rows.")
+    str | None,
+    typer.Option("--comment", metavar="SIGN", help="The sign that begins lines of a CSV file that aren't rows."),
 ]
 TrailingDelimiter: TypeAlias = Annotated[
     bool, typer.Option("--trailing-delimiter", help="Each line of a CSV file ends with a delimiter.")
@@ -58,7 +66,7 @@ TrailingDelimiter: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """How a file is written: an option for each field, and what it says.
+    """The options that say how a file is written, and what was given for each.
 
     Args:
         table: inside of a database or spreadsheet.
@@ -133,7 +141,7 @@ class Written:
 
 
 with_written = unfolded_as("how", Written)
-"""Gives a command the options that say how its file is written, in the place of its parameter `how`."""
+"""Gives a command the options that say how its file is written, in place of its parameter `how`."""
 
 
 def say_unread(words: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ Epsilon: TypeAlias = Annotated[
 Delta: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        metavar="NUMBER", help="Offer δ: for groups that aren't public, and for Gaussian noise where that errs less."
+        metavar="NUMBER", help="Offer δ: for groups that aren't public, and for Gaussian noise if its error is smaller."
     ),
 ]
 Rho: TypeAlias = Annotated[str | None, typer.Option(metavar="NUMBER", help="Offer ρ (zCDP): Gaussian noise.")]
@@ -24,8 +24,8 @@ Within: TypeAlias = Annotated[
     typer.Option(
         metavar="[COLUMN=]ERROR",
         help=(
-            "Ask for ± this, of every column or of one, at the least cost that gives it: 50, or 5%@1000 for 5 % of "
-            "every value of at least 1,000. With --epsilon or --rho: at that cost at the most. May be repeated."
+            "Ask for ± this, for every column or for one, at the least cost that gives it: 50, or 5%@1000 for 5 % of "
+            "every value of at least 1,000. With --epsilon or --rho: at no more than that cost. May be repeated."
         ),
     ),
 ]
@@ -33,7 +33,7 @@ Weights: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN=NUMBER",
-        help="Share the offer so that this column's relative error counts so many times. May be repeated.",
+        help="Divide the offer so that this column's relative error counts this many times as much. May be repeated.",
     ),
 ]
 Expecting: TypeAlias = Annotated[
@@ -41,7 +41,7 @@ Expecting: TypeAlias = Annotated[
     typer.Option(
         metavar="ROWS",
         min=1,
-        help="About how many rows a group has: for so many, the ± of averages and ratios is told; 1,000 if left out.",
+        help="About how many rows a group has, for which the ± of averages and ratios is stated; 1,000 if left out.",
     ),
 ]
 LimitsOption: TypeAlias = Annotated[
@@ -70,14 +70,14 @@ Consistent: TypeAlias = Annotated[
     bool, typer.Option("--consistent", help="Make the groups of ROLLUP add up to their totals.")
 ]
 CutOff: TypeAlias = Annotated[
-    bool, typer.Option("--cut-off", help="Measure what limits cut off and bounds move, for a tenth of the offer.")
+    bool, typer.Option("--cut-off", help="Measure how much limits cut off and bounds move, for a tenth of the offer.")
 ]
 Dialect: TypeAlias = Annotated[str, typer.Option(metavar="NAME", help="The SQL dialect of the question.")]
 Analyst: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Who asks, where analysts have budgets of their own.")
+    str | None, typer.Option(metavar="NAME", help="Who asks, if analysts have shares of the budget.")
 ]
 Confidence: TypeAlias = Annotated[
-    float, typer.Option(metavar="NUMBER", help="Of the intervals, and of --within, between 0 and 1.")
+    float, typer.Option(metavar="NUMBER", help="The confidence of the intervals and of --within, between 0 and 1.")
 ]
 
 
@@ -123,7 +123,7 @@ TERMS: Mapping[str, TermOption] = {
     "confidence": TermOption(Confidence, default=0.95),
     "dialect": TermOption(Dialect, default="duckdb"),
 }
-"""The options of what may be said beside a question, as `discreet.query.planner.Terms` has them."""
+"""The options for the terms of a question, as in `discreet.query.planner.Terms`."""
 
 
 def _read(**typed: Any) -> dict[str, Any]:  # noqa: ANN401 — what Typer read of options
@@ -132,4 +132,4 @@ def _read(**typed: Any) -> dict[str, Any]:  # noqa: ANN401 — what Typer read o
 
 
 offering = unfolded("terms", _read, [(name, option.kind, option.default) for name, option in TERMS.items()])
-"""Gives a command an option for each term, in the place of its parameter `terms`."""
+"""Gives a command an option for each term, in place of its parameter `terms`."""

@@ -1,4 +1,4 @@
-"""Where a command finds its tables: beside a configuration, or behind a server."""
+"""The place where a command finds its tables: beside a configuration, or on a server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
-    """Where questions go: to the tables of a configuration, or to a server.
+    """The destination of questions: the tables of a configuration, or a server.
 
     Args:
         config: path of the configuration.
@@ -61,7 +61,7 @@ def reached(server: str, token_file: Path | None, key: str | None) -> Remote:
 
 
 somewhere = unfolded_as("where", Where)
-"""Gives a command the options that say where questions go, in the place of its parameter `where`."""
+"""Gives a command the options that say where questions go, in place of its parameter `where`."""
 
 
 def opened(config: Path) -> Protected:

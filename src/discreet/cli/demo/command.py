@@ -21,10 +21,11 @@ def demo(
         Path | None, typer.Option("--save", metavar="FILE.csv", help="Write the synthetic census to a file instead.")
     ] = None,
     serve: Annotated[
-        bool, typer.Option("--serve", help="Then serve it on a port of this machine, and attack it as strangers would.")
+        bool, typer.Option("--serve", help="Then serve it on a port of this machine and attack it as strangers would.")
     ] = False,
     console: Annotated[
-        bool, typer.Option("--console", help="Serve it instead, with its console open to a browser, until Ctrl-C.")
+        bool,
+        typer.Option("--console", help="Serve it instead, with its console open to a browser, until you press Ctrl-C."),
     ] = False,
 ) -> None:
     """Tell the whole story on a synthetic census: private answers, three attacks, a budget, a ledger.
@@ -71,7 +72,7 @@ def _save(path: Path) -> None:
         with path.open("xb") as file:
             pyarrow.csv.write_csv(people, file)
     except FileExistsError:
-        raise InvalidArgument(f"the file {str(path)!r} is there already", hint="choose another name") from None
+        raise InvalidArgument(f"the file {str(path)!r} already exists", hint="choose another name") from None
     except OSError as error:
         raise InvalidArgument(f"the file {str(path)!r} can't be written: {error.strerror}") from None
     say(f"{people.num_rows} people who don't exist, in {path}; next: discreet init {path}")
@@ -96,7 +97,7 @@ def _open_console() -> None:
         say(f"the console is open at http://127.0.0.1:{port}; sign in with one of these tokens:")
         for role, token in zip(Role, tokens, strict=True):
             say(f"  {role:10} {token}")
-        say("Ctrl-C ends it, and its files go")
+        say("Ctrl-C ends it and removes its files")
         try:
             serve(service, host="127.0.0.1", port=port)
         finally:

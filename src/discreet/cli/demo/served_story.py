@@ -54,7 +54,7 @@ zip = { kind = "text" }
 """
 
 _STEP = 1.5
-"""Seconds that each question has: several times what one takes, even on a busy machine."""
+"""Seconds for each question: several times what one takes, even on a busy machine."""
 
 _TIMES = 100
 _STARTING = 120.0
@@ -64,7 +64,7 @@ _MOST_ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Gate(Page):
-    """What the chapters need.
+    """The server and clients that the chapters share.
 
     Args:
         people: the census.
@@ -86,7 +86,9 @@ class Gate(Page):
                     return who.ask(question, epsilon=Fraction(epsilon) / (attempt + 1), confidence=confidence)
             except QuestionFailed as error:
                 self.show(as_on_screen(error, question))
-                self.say("This machine was too busy to answer in time. What was paid stays paid; once more, for less.")
+                self.say(
+                    "This machine was too busy to answer in time. What was paid stays paid; asking once more, for less."
+                )
         raise QuestionFailed
 
 
@@ -194,21 +196,21 @@ def _wait_for(server: subprocess.Popen[bytes], address: str) -> None:
                 stranger.me()
             except Unauthenticated:
                 return
-    raise EngineUnavailable("the server didn't start", hint="discreet serve says why")
+    raise EngineUnavailable("the server didn't start", hint="run discreet serve to see why")
 
 
 def strangers(gate: Gate) -> None:
-    """What they hold, and what they see."""
+    """The chapter on what strangers hold and see."""
     gate.title("The gate: strangers, who hold an address and a token")
     gate.say(
-        f"""Until here, whoever asked could as well have read the table. Now the same people lie behind a server, with
-        a budget of ε = 2 for all strangers together. It runs at {gate.address}, and ann and bob were given a token
+        f"""So far, whoever asked could just as well have read the table. Now the same people are behind a server,
+        with a budget of ε = 2 for all strangers together. It runs at {gate.address}, and ann and bob have a token
         each. This is all they need:"""
     )
     gate.show(f'import discreet as dp\ncensus = dp.connect("{gate.address}", token)\ncensus.dummy(3)["census"]')
     made_up = gate.ann.dummy(3)["census"].to_pylist()
     gate.table(tuple(made_up[0]), [tuple(row.values()) for row in made_up])
-    gate.say("Those rows are made up from what is declared, to write code against. Of the real ones nobody sees any.")
+    gate.say("Those rows are made up from the declarations, to write code against. Nobody sees any of the real ones.")
 
 
 def an_answer_at_its_time(gate: Gate) -> None:
@@ -219,8 +221,9 @@ def an_answer_at_its_time(gate: Gate) -> None:
     begun = monotonic()
     answer = gate.asked(gate.ann, OVER_FORTY, "0.2")
     gate.say(
-        f"""Ann gets {private(answer, "n")[0]}, after {monotonic() - begun:.1f} seconds: how long it really took depends
-        on the rows, and isn't told. The answer is signed by key {gate.ann.key.id}, which the client has checked."""
+        f"""Ann gets {private(answer, "n")[0]}, after {monotonic() - begun:.1f} seconds: how long it really took
+        depends on the rows, and stays secret. The answer is signed by key {gate.ann.key.id}, which the client has
+        checked."""
     )
 
 
@@ -278,6 +281,6 @@ def the_budget_of_all(gate: Gate) -> None:
     if refusal is not None:
         gate.show(as_on_screen(refusal, ""), hang=2)
     gate.say(
-        """To share the questions out among many gains nothing: the budget is everybody's. What was answered before is
-        answered again, to each of them. The server stops now."""
+        """Sharing the questions out among many gains nothing: they all draw on one budget. What was answered before
+        is answered again, to each of them. The server stops now."""
     )

@@ -105,7 +105,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Stage(Page):
-    """What the chapters need.
+    """The tables and tools that the chapters share.
 
     Args:
         people: the census.
@@ -152,8 +152,8 @@ def people_who_dont_exist(stage: Stage) -> None:
         "n"
     ]
     stage.say(
-        f"""Made on the spot: {stage.people.num_rows:,} of them, with ids and ages as well. To leave out the names would
-        protect nobody: date of birth and ZIP together single out {unique:,} of them."""
+        f"""Made on the spot: {stage.people.num_rows:,} of them, with ids and ages as well. Leaving out the names
+        would protect nobody: date of birth and ZIP together single out {unique:,} of them."""
     )
 
 
@@ -163,8 +163,8 @@ def what_the_custodian_says(stage: Stage) -> None:
     source = inspect.getsource(protect_census)
     stage.show(dedent(source[source.index("    return dp.") :].replace("return ", "", 1)))
     stage.say(
-        """All of it is public knowledge: whose presence is hidden, what columns may hold, and how much may be learned
-        about anybody, in all, by all analysts together: ε = 3. Nothing was read off the data."""
+        """All of it is public knowledge: whose presence is hidden, what columns may hold, and how much all analysts
+        together may ever learn about anyone: ε = 3. Nothing was read off the data."""
     )
 
 
@@ -190,7 +190,7 @@ def a_private_answer(stage: Stage) -> None:
         for low, high in [ends]
     ]
     stage.say(
-        f"""An analyst sees the private columns only. The ± is for 95 %, and {sum(held)} of these {len(held)} intervals
+        f"""An analyst sees only the private columns. The ± is for 95 %, and {sum(held)} of these {len(held)} intervals
         hold the truth. It cost {answer.cost}; {stage.tables.remaining} is left."""
     )
 
@@ -249,9 +249,9 @@ def one_persons_secret(stage: Stage) -> None:
     truth = stage.truth(sql)[0]["n"]
     chance = exp(0.1) / (1 + exp(0.1))
     stage.say(
-        f"""No rule could tell all such questions from honest ones, so discreet answers them: {private(answer, "n")[0]}.
-        The truth is {truth}. At ε = 0.1, somebody for whom it was an even bet is right in at most {chance:.1%} of cases
-        after seeing this answer."""
+        f"""No rule could tell all such questions from honest ones, so discreet answers them:
+        {private(answer, "n")[0]}. The truth is {truth}. At ε = 0.1, someone for whom it was an even bet is right in
+        at most {chance:.1%} of cases after seeing this answer."""
     )
 
 
@@ -283,9 +283,9 @@ def a_question_that_is_refused(stage: Stage) -> None:
     except DiscreetError as refusal:
         stage.show(as_on_screen(refusal, wrong), hang=2)
     stage.say(
-        """Errors name the cause, the place and the fix, and come before anything is paid. They can say so much because
-        they depend on the question and the declarations alone. Once data is touched, there is one error, without a
-        reason."""
+        """Errors name the cause, the place and the fix, and come before anything is paid. They can say that much
+        because they depend only on the question and the declarations. Once data is touched, there is one error,
+        without a reason."""
     )
 
 
@@ -307,7 +307,9 @@ def the_budget_runs_out(stage: Stage) -> None:
     stage.table(names, rows, right=(False, True, True, False))
     if refusal is not None:
         stage.show(as_on_screen(refusal, ""), hang=2)
-    stage.say("What was asked before is still answered, for it is paid for; so is anything that fits in what is left.")
+    stage.say(
+        "What was asked before is still answered, because it is paid for; so is anything that fits in what is left."
+    )
 
 
 def the_account(stage: Stage) -> None:
@@ -323,17 +325,19 @@ def the_account(stage: Stage) -> None:
     stage.table(("entry", "question", "cost", "state"), rows)
     found = stage.tables.verify()
     stage.say(
-        f"""Each was paid for on the disk before it was asked of the data, and is chained to the one before by its hash.
+        f"""Each was paid for on disk before the data was touched, and is chained to the one before by its hash.
         Recomputed just now, chain and losses, with declarations and outcomes: {found}. Head:
         {found.head[:16]}…"""
     )
 
 
 def your_turn() -> None:
-    """How to go on."""
+    """The last chapter: how to go on."""
     page = Page()
     page.title("Your turn")
-    page.say("That was all real, and all of it is gone now. With a table of yours, or with these people:")
+    page.say(
+        "All of that was real, and all of it is gone now. To try it with a table of your own, or with these people:"
+    )
     page.show(f'discreet demo --save census.csv\ndiscreet init census.csv\ndiscreet ask "{COUNT}" --epsilon 0.1')
 
 

@@ -38,18 +38,19 @@ def risk(  # noqa: PLR0913 — each is an option of the command
     unit: columns.UnitOption = None,
     rows_are_people: columns.RowsArePeople = False,
     population: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A table of everybody whom the rows were drawn from.")
+        Path | None, typer.Option(metavar="FILE", help="A table of everyone the rows were drawn from.")
     ] = None,
     sampled: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="Which share of the population the units are: 1% or 1/100.")
+        str | None,
+        typer.Option(metavar="SHARE", help="The share of the population that the units make up: 1% or 1/100."),
     ] = None,
     missing: columns.MissingOption = columns.MissingChoice.OWN_VALUE,
     how: table_file.Written,
     html: Annotated[
         Path | None,
-        typer.Option("--html", "-o", metavar="FILE", help="Also write the report as a page, with figures."),
+        typer.Option("--html", "-o", metavar="FILE", help="Also write the report as a page with figures."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a page that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing page.")] = False,
     all_: Annotated[bool, typer.Option("--all", help="Show every line, however many there are.")] = False,
     format_: options.TextOrJson = TextFormat.TABLE,
 ) -> None:
@@ -120,7 +121,7 @@ def _show_next(  # noqa: PLR0913, PLR0917 — what was said on the command line
         *attack,
         ("See what safer rows would cost", f"anonymize {whose}{reduced}{name}"),
         (
-            "Or give no rows away: answer questions, with a guarantee that composes",
+            "Or give away no rows, and answer questions with a guarantee that composes",
             f"init {table_file.Written(table=how.table)}{quote(str(file))}",
         ),
     ):
@@ -136,5 +137,5 @@ def _fraction(sampled: str | None) -> Fraction | None:
     """
     share = None if sampled is None else share_of(sampled, "--sampled")
     if share == 0:
-        raise InvalidArgument("--sampled can't be 0: the rows are a part of the population", hint="1% or 1/100")
+        raise InvalidArgument("--sampled can't be 0: the rows are part of the population", hint="1% or 1/100")
     return share

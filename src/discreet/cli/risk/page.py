@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from discreet.anonymity.words import Noun
 
 _SETS = 25
-"""How many identifying sets are listed; `--format json` has all."""
+"""How many identifying sets are listed; `--format json` has them all."""
 
 
 def page(report: RiskReport, name: str) -> str:
@@ -56,7 +56,7 @@ def _key(report: RiskReport) -> str:
     if report.repeated:
         return f'<p class="key">{escape(rows_counted(report.repeated))}</p>'
     unique, noun = report.uniqueness, Noun.of(report.unit)
-    units = f" A unit is whoever shares {escape(listed(report.unit))}." if report.unit else ""
+    units = f" A unit is all rows that share {escape(listed(report.unit))}." if report.unit else ""
     known = escape(listed(report.quasi_identifiers))
     return (
         f'<p class="key">{unique.unique:,} of {noun.counted(report.units)} ({_percent(unique.unique_share)}) are the '
@@ -83,7 +83,7 @@ def _drawn(report: RiskReport) -> list[str]:
 def _risks(report: RiskReport) -> list[str]:
     """The three attackers."""
     found = report.reidentification
-    whom = "in the register that was given" if found.population else "at the most, since no register was given"
+    whom = "by the register that was given" if found.population else "at most, because no register was given"
     body = [
         (name, says, _percent(each.highest), _percent(each.average), _percent(each.at_risk))
         for name, says, each in (
@@ -104,11 +104,11 @@ def _risks(report: RiskReport) -> list[str]:
 
 
 def _contents(report: RiskReport) -> list[str]:
-    """What the values of columns look like."""
+    """The section on the contents of columns."""
     body = [(name, str(content)) for name, content in report.contents.items() if content.found]
     if not body:
         return []
-    note = "That nothing was seen in a column proves nothing: only what has a form can be found."
+    note = "Finding nothing in a column proves nothing: only values with a known form can be found."
     return pages.section(
         "What columns hold, by their values",
         pages.table(("column", "what its values hold"), body, numbers=0),
@@ -117,7 +117,7 @@ def _contents(report: RiskReport) -> list[str]:
 
 
 def _columns(report: RiskReport) -> list[str]:
-    """What each quasi-identifier adds."""
+    """The section on what each quasi-identifier adds."""
     total = max(report.units, 1)
     body = [
         (each.name, f"{each.values:,}", _percent(each.alone / total), _percent(each.without / total))
@@ -142,7 +142,7 @@ def _sets(report: RiskReport) -> list[str]:
 
 
 def _exposures(report: RiskReport) -> list[str]:
-    """What classes say of sensitive columns."""
+    """The section on what classes say about sensitive columns."""
     parts, many = [], _noun(report).many
     for each in report.exposures:
         body = [(one.name, one.says, _number(one.value)) for one in each.measures]
@@ -181,7 +181,7 @@ def _population(report: RiskReport) -> list[str]:
 
 
 def _guesses(report: RiskReport) -> list[str]:
-    """What the columns were taken for."""
+    """The section on what the columns were taken for."""
     if report.attributes is None:
         return []
     body = [(each.column, str(each.kind), each.reason) for each in report.attributes.guesses]
@@ -189,7 +189,6 @@ def _guesses(report: RiskReport) -> list[str]:
 
 
 def _noun(report: RiskReport) -> Noun:
-    """What is counted."""
     from discreet.anonymity.words import Noun
 
     return Noun.of(report.unit)

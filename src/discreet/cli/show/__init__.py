@@ -1,1 +1,1 @@
-"""How results, plans, accounts and errors are drawn. No command is in here: a shell can use it as well."""
+"""Draws results, plans, accounts and errors. It contains no command, so a shell can use it too."""

@@ -20,7 +20,7 @@ def show_admission(done: AdmissionReport, *, report: bool) -> None:
     for group, version in done.groups.items():
         say(f"version {version} is in force{f', of {group}' if group else ''}")
     if done.problem:
-        error_console().print(f"the sources couldn't be read, so the earlier snapshot serves again: {done.problem}")
+        error_console().print(f"the sources couldn't be read, so the earlier snapshot stays in use: {done.problem}")
     for name, found in done.tables.items():
         lost = found["left_out"] + found["malformed"]
         if report:
@@ -33,7 +33,7 @@ def show_admission(done: AdmissionReport, *, report: bool) -> None:
 
 
 def _lines(found: Mapping[str, Any]) -> list[str]:
-    """What couldn't be read of a table, a line for each kind."""
+    """Lines on what couldn't be read of a table, one for each kind."""
     lines = []
     if found["left_out"]:
         of_ids = found.get("unreadable_ids", 0)
@@ -76,7 +76,7 @@ def _unit_sizes(units: Mapping[str, Any], rows: int) -> list[str]:
     for form, each in units["placeholders"].items():
         ids = number_of(each["ids"], "id looks", "ids look")
         counted = number_of(each["rows"], "row", "rows")
-        lines.append(f"{ids} like a place-holder ({form}), with {counted}: left out, they are nobody's")
+        lines.append(f"{ids} like a place-holder ({form}), with {counted}: left out, because they are nobody's")
     return lines
 
 

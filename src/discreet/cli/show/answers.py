@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Interval: TypeAlias = tuple[float, float] | None
 
 _UNDER = 11
-"""Where the text of the lines under an answer begins, behind their titles."""
+"""The column where the text of the lines under an answer begins, after their titles."""
 
 
 def show_answer(answer: Answer, standing: Standing, as_format: Format, confidence: float, *, raw: bool = False) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from discreet.results import Cost
 
 Line: TypeAlias = "Entry | RemoteEntry"
-"""An entry of an account that is here, or behind a server."""
+"""An entry of an account here or on a server."""
 
 _TEXT, _OTHERS = 32, 48
 """How many characters of a question a table shows at least, and how many the other columns take."""
@@ -61,7 +61,7 @@ def brief(entries: Sequence[Line]) -> Sheet:
 
 
 def _became(entry: Line) -> str:
-    """What became of a question, or what else an entry is."""
+    """A question's outcome, or the kind of another entry."""
     return printable(entry.became(datetime.now(UTC))) or entry.kind
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Format(StrEnum):
-    """How a result is written to standard output."""
+    """The formats of a result on standard output."""
 
     TABLE = "table"
     """For people."""
@@ -19,7 +19,7 @@ class Format(StrEnum):
 
 
 class TextFormat(StrEnum):
-    """How a result is written that is no sheet."""
+    """The formats of a result that isn't a sheet."""
 
     TABLE = "table"
     """For people."""

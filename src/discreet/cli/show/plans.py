@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from discreet.query.planner import Plan
 
 _HANG = 10
-"""Where the text of a plan begins, behind its titles."""
+"""The column where the text of a plan begins, after its titles."""
 
 
 def show_plan(plan: Plan | RemotePlan, tables: Protected | Remote, as_format: Format, *, raw: bool = False) -> None:
@@ -43,7 +43,7 @@ def show_plan(plan: Plan | RemotePlan, tables: Protected | Remote, as_format: Fo
 
 
 def _prospect(plan: Plan | RemotePlan, tables: Protected | Remote) -> tuple[dict[str, object], list[str]]:
-    """What already answers a plan, or how often the budget pays for it, as data and in words; nothing of a server's."""
+    """The entries that already answer a plan, or how many times the budget pays for it; nothing for a server's."""
     protected = here(tables)
     if protected is None:
         return {}, []

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 ENDLESS = 100_000
-"""The width of lines that go to a file or another program, where nothing is folded."""
+"""The width of rules in output to a file or another program, whose lines aren't folded."""
 
 _LINES = 25
 
@@ -116,7 +116,7 @@ def say_whole(text: str) -> None:
 
 
 MOST_LINES = 30
-"""The most lines of a section or a list; the rest is counted, unless --all asks for it."""
+"""How many lines a section or list shows; the rest is only counted unless --all asks for it."""
 
 
 def cut_sections(text: str, *, whole: bool) -> str:

@@ -1,4 +1,4 @@
-"""Where an account stands: the budget, what was spent of it, and what is left."""
+"""The standing of an account: the budget, what was spent of it, and what is left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What an analyst, or everyone together, may spend and has spent.
+    """The amounts that an analyst, or everyone together, may spend and has spent.
 
     Args:
         who: an analyst's name, or "everyone".
@@ -73,7 +73,7 @@ class Standing:
 
 
 def _renewing(spent: str, renews: datetime) -> str:
-    """What was spent in a month, and when the next begins."""
+    """The spending of this month, and when the next begins."""
     return f"{spent}; it renews on {renews:%Y-%m-%d}, in UTC"
 
 

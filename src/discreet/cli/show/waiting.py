@@ -12,7 +12,7 @@ from discreet.cli.show.screen import error_console
 from discreet.printable import printable
 
 PATIENCE = 1.0
-"""Seconds after which the screen says what is being waited for."""
+"""Seconds after which the screen says what it is waiting for."""
 
 
 @contextmanager

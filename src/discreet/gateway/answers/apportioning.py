@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 
 _UNITS = 1_000
-"""Parts of an offer are whole numbers of a unit; the greatest part has this many units."""
+"""Parts of an offer are whole numbers of one unit; the largest part has this many units."""
 
 _DIGITS = 4
-"""How many digits a factor has."""
+"""The digits of a factor."""
 
 _LESS = Fraction(999, 1000)
-"""If a factor turns out too great after rounding, this part of it is tried next."""
+"""If a factor turns out too large after rounding, this fraction of it is tried next."""
 
 _OWN = "\x00"
 """Begins the names of a bundle's keys and aggregates: no question can spell it."""
@@ -103,8 +103,8 @@ def _own(bundle: Bundle, request: Request) -> Request:
     within = tuple(_named(bundle, request.within))
     if request.within and not within:
         raise Unsupported(
-            "within names no column of some question",
-            hint=Hint('say what the others need: {"*": …}', cli="say what the others need: --within '*=50'"),
+            "`within` names no column of one of the questions",
+            hint=Hint('give the others a ± too: {"*": …}', cli="give the others a ± too: --within '*=50'"),
         )
     return replace(request, within=within, weights=tuple(_named(bundle, request.weights)))
 

@@ -109,7 +109,7 @@ class _Assembly:
         self.is_whole = selects and len(estimators) == len(self._estimators) and bool(self._totals or self._choices)
 
     def sources(self) -> list[Source]:
-        """Where the parts come from."""
+        """The entries that the parts come from."""
         totals = [one.source for one in self._totals.values()]
         return totals + [one.source for one, _ in self._choices.values()]
 
@@ -139,7 +139,7 @@ class _Assembly:
         )
 
     def _before(self, goal: tuple[KeyValue, ...]) -> Shown | None:
-        """How the groups that one is made of were shown in their own answers, where noise picked there."""
+        """How the groups that make up this one were shown in their own answers, if noise picked groups there."""
         picked = {id(source): source for source in self.sources() if source.released.shown is not None}
         found = [source.before(goal, self._renamed(source)) for source in picked.values()]
         if not found:

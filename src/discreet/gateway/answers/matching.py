@@ -50,7 +50,7 @@ class Released:
 
 
 def matched(draft: Draft, old: Released, *, any_threshold: bool = False) -> Regrouping | None:
-    """How the groups of an answer make up those of a question; None if they don't.
+    """Find how the groups of an answer make up those of a question; None if they don't.
 
     Args:
         draft: of the question.

@@ -45,7 +45,7 @@ Row = tuple[Group, Values]
 """A group with its released values."""
 
 _DOUBLINGS = 120
-"""No end of a window lies farther from a noisy number than 2¹²⁰ steps."""
+"""Both ends of a window lie within 2¹²⁰ steps of a noisy number."""
 
 
 class Arrangement:
@@ -99,12 +99,12 @@ class Arrangement:
         ]
 
     def how_of(self, level: int, key: tuple[KeyValue, ...]) -> Shown | None:
-        """How a group came to be shown, or left out, by its key; None if there is none."""
+        """How a group came to be shown or left out, by its key; None if there is none."""
         row = self._by_key.get((level, key))
         return None if row is None else self.how(row)
 
     def how(self, row: Row) -> Shown:
-        """How a group came to be shown, or left out."""
+        """How a group came to be shown or left out."""
         group, values = row
         before = group.before or Shown()
         met = () if self.question.having is None else self._met(group, values)
@@ -218,7 +218,7 @@ class _Reading:
         return keys | self.marks | found
 
     def reach(self, group: Group) -> Values:
-        """How far the noise may have carried what was released of a group."""
+        """How far the noise may have carried a group's released values."""
         return {margin: of(group.noisy) for margin, of in self.margins.items()}
 
     # ── What HAVING knows of a group ──────────────────────────────────────────────────────────────────────────────────
@@ -273,7 +273,7 @@ class _Reading:
         return tuple(one for each in found for one in each or ())
 
     def _shape(self, expr: ir.Expr) -> LinearRatio | None:
-        """How a side of a comparison depends on numbers; of a margin, but for the distance from what it is of."""
+        """The way one side of a comparison depends on numbers; for a margin, without the distance from its value."""
         match expr:
             case ir.Margin(side=ir.Side.DEVIATION):
                 return LinearRatio(Linear())

@@ -17,7 +17,7 @@ from discreet.query import ir
 from discreet.query.ir import Value, python_value
 
 _MOST_STEPS = 100_000
-"""How many function values may be worked out for one old answer: some tenths of a second."""
+"""How many function values may be computed for one old answer: some tenths of a second."""
 
 _Key = tuple[KeyValue, ...]
 _Program = Callable[[Sequence[Value]], Value]
@@ -29,7 +29,7 @@ class _UnknownError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regrouping:
-    """How groups make up other groups.
+    """A way in which groups make up other groups.
 
     Args:
         groups: the old groups that each new one is made of; none, where the new one has no rows for certain.
@@ -56,7 +56,7 @@ class Regrouping:
 
 
 def regrouped(old: Sequence[ir.Key], new: Sequence[ir.Key], extra: Sequence[ir.Expr]) -> Regrouping | None:
-    """How the old groups make up the new ones; None if their keys don't tell.
+    """Find how the old groups make up the new ones; None if their keys don't say.
 
     A row that is in none of the old groups, because a key of it is NULL and NULL isn't among the public values, must
     be in none of the new ones either; otherwise there is no regrouping.

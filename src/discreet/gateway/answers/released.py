@@ -26,7 +26,7 @@ Values: TypeAlias = dict[str | ir.Margin, Any]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How a group came to be shown, or left out, as far as its noise had a say in it.
+    """How a group came to be shown or left out, as far as its noise decided that.
 
     Args:
         share: of the groups among which ORDER BY and LIMIT picked, how many had their lot.
@@ -93,7 +93,7 @@ def evaluate(expr: ir.Expr, values: Values) -> Any:  # noqa: ANN401 — the valu
 
 
 def _key_order(draft: Draft) -> Callable[[Group], tuple[Any, ...]]:
-    """How groups are ordered when nothing else is asked: as the public lists have them, else by value, NULL last."""
+    """The default order of groups: that of the public lists, else by value, NULL last."""
     ranks = [
         None if key.values is None else {value: rank for rank, value in enumerate(key.values)} for key in draft.keys
     ]

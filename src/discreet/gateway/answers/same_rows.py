@@ -134,10 +134,10 @@ def _shape(relation: ir.Relation) -> str:
 
 
 def _shape_of_groups(relation: ir.PerUnit) -> str:
-    """How a summary groups, in canonical form."""
+    """A summary's grouping in canonical form."""
     return f"{relation.alias!r}, {[(name, str(expr)) for name, expr in relation.keys]}, {relation.single}"
 
 
 def _shape_of_window(relation: ir.Window) -> str:
-    """How a window partitions, in canonical form."""
+    """A window's partitioning in canonical form."""
     return f"{relation.alias!r}, {[str(expr) for expr in relation.partition]}"

@@ -54,7 +54,7 @@ class Source:
         return [self.by_key[key][name] for key in self.how.groups[goal]]
 
     def before(self, goal: _Key, names: Mapping[str, str]) -> Shown:
-        """How the old groups that one of the question's is made of were shown, or left out.
+        """How the old groups that make up one of the question's groups were shown or left out.
 
         Args:
             goal: the key of the question's group.
@@ -88,7 +88,7 @@ class Total:
 
     @property
     def error(self) -> Fraction:
-        """How far its noise reaches."""
+        """The reach of its noise."""
         return self.noise.radius(CONFIDENCE)
 
     def values(self, goal: _Key) -> list[int]:

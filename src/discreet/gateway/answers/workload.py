@@ -38,7 +38,7 @@ MOST_QUESTIONS = 200
 """A longer list isn't planned together."""
 
 _TEXT = 60
-"""How much of a question's text its line in the table shows."""
+"""How many characters of a question its line in the table shows."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,7 +67,7 @@ class Workload(Plan):
 
     @cached_property
     def event(self) -> Event:
-        """What will be done to the data, as accounting needs to know it."""
+        """The event for accounting: everything that will be done to the data."""
         return ComposedEvent(tuple(bundle.event for bundle in self.bundles))
 
     @cached_property
@@ -128,7 +128,7 @@ class Workload(Plan):
         return str(self)
 
     def __str__(self) -> str:
-        lines = [f"{len(self.plans)} questions, measured in {len(self.bundles)}; cost of all: {self.cost}"]
+        lines = [f"{len(self.plans)} questions, measured in {len(self.bundles)}; total cost: {self.cost}"]
         lines += [] if self.choice is None else [f"noise: {self.choice}"]
         for number, plan in enumerate(self.plans, start=1):
             lines.append(f"{number}  {_short(plan.question.text)}")
@@ -169,7 +169,7 @@ class Workload(Plan):
 def how_shown(
     asked: Plan, plan: Plan, groups: Sequence[Group]
 ) -> Callable[[int, tuple[KeyValue, ...]], Shown | None] | None:
-    """How the groups of an answer came to be shown, or left out, by level and key; None if noise picked none.
+    """How the groups of an answer came to be shown or left out, by level and key; None if noise picked none.
 
     What a workload measures serves several questions. Where one of them picks, all that was measured for it is taken
     to have been picked: as one group of all by ORDER BY with LIMIT, and by HAVING on conditions of which nothing is
@@ -216,7 +216,7 @@ def workload_planner(
         raise InvalidArgument(f"a workload has 1 to {MOST_QUESTIONS} questions, not {len(questions)}")
     if request.limits == "auto" or request.unknown_bounds or request.consistent:
         raise Unsupported(
-            "limits and bounds 'auto', and consistent answers, aren't offered within a workload", hint="ask on its own"
+            "a workload takes no 'auto' limits or bounds, and no consistent answers", hint="ask on its own"
         )
     paid = [question for question in questions if not _alone(question, request, dataset).is_free]
     bundles = bundles_of(paid) if paid else []

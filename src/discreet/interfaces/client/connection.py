@@ -29,13 +29,13 @@ MOST_BYTES = 64 * 1024 * 1024
 """How large a reply may be: an answer has at most a million groups."""
 
 _WHOLE = 300.0
-"""How many seconds a reply may take, however it trickles in."""
+"""How many seconds a reply may take, however slowly it trickles in."""
 
 _PIECE = 1 << 16
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 _LONGEST_WORDS = 2_000
 _PASSING = frozenset({502, 503, 504})
-"""What a server says, or a proxy before it, that can't answer at the moment."""
+"""The statuses with which a server, or a proxy in front of it, says that it can't answer right now."""
 
 _TOO_MANY = 429
 _REDIRECTS = range(300, 400)
@@ -99,7 +99,7 @@ def malformed(why: str) -> NoReturn:
     Raises:
         ReplyMalformed: always.
     """
-    raise ReplyMalformed(f"this isn't what a server of discreet says: {why}", hint="check the address")
+    raise ReplyMalformed(f"this isn't what a discreet server replies: {why}", hint="check the address")
 
 
 class Connection:
@@ -158,7 +158,7 @@ class Connection:
         try:
             content = json.dumps(body, allow_nan=False).encode()
         except (TypeError, ValueError):
-            raise InvalidArgument("what is asked, and offered, must be texts and finite numbers") from None
+            raise InvalidArgument("a question and its terms must be strings and finite numbers") from None
         reply = self._sent("POST", path, content, headers, again=bool(key))
         if reply.status == _NOT_FOUND:
             raise _refusal(reply.status, reply.data)
@@ -253,7 +253,7 @@ def _checked(status: int, headers: Mapping[str, str], content: bytes) -> Reply:
         ReplyMalformed: it is of no form that is known.
     """
     if status in _REDIRECTS:
-        malformed("it sends us elsewhere, and a token isn't sent on")
+        malformed("it redirects elsewhere, where a token must not be sent")
     kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()
     pause = _seconds(headers.get("Retry-After"))
     may_pass = _passes(status, pause)
@@ -277,7 +277,7 @@ def _parsed(content: bytes) -> Any:  # noqa: ANN401 — JSON
         raise ValueError(constant)
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        return found if len(found := dict(pairs)) == len(pairs) else refuse("a name stands twice")
+        return found if len(found := dict(pairs)) == len(pairs) else refuse("a name appears twice")
 
     try:
         return json.loads(content.decode(), parse_constant=refuse, object_pairs_hook=once)
@@ -291,7 +291,7 @@ def _refusal(status: int, data: object) -> DiscreetError:
         if status in _PASSING:
             return ServerUnreachable(f"the server can't answer now (status {status})", hint="try again later")
         return ReplyMalformed(
-            f"this isn't what a server of discreet says: status {status}, without a reason",
+            f"this isn't what a discreet server replies: status {status}, without a reason",
             hint="check the address",
         )
     place = data.get("place")
@@ -301,5 +301,5 @@ def _refusal(status: int, data: object) -> DiscreetError:
 
 
 def _seconds(text: str | None) -> float | None:
-    """What `Retry-After` says in seconds; dates are left to our own judgement."""
+    """The seconds in `Retry-After`; None for a date, so that our own schedule holds."""
     return min(float(text), 60.0) if text is not None and text.isascii() and text.isdigit() else None

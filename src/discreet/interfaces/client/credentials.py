@@ -18,7 +18,7 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server is.
+    """The address of a server.
 
     Args:
         scheme: https, or http.
@@ -53,12 +53,12 @@ class Address:
             raise InvalidArgument("this isn't the address of a server", hint=example)
         if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
             raise InvalidArgument(
-                "an address is a host and a path: names, tokens and questions don't belong into it", hint=example
+                "an address is a host and a path: names, tokens and questions don't belong in it", hint=example
             )
         if parts.scheme == "http" and not in_the_clear and not is_loopback(host):
             raise InvalidArgument(
                 f"the token would travel to {host[:100]} in the clear",
-                hint=Hint("https://…; or in_the_clear=True, where the way there is safe", cli="https://…"),
+                hint=Hint("use https://…; or in_the_clear=True, if the network on the way is safe", cli="https://…"),
             )
         return cls(parts.scheme, host, port, parts.path.rstrip("/").removesuffix("/v1"))
 
@@ -86,11 +86,11 @@ def token_of(given: str | Path | None) -> str:
         )
     if isinstance(given, str) and _is_file(text):
         raise InvalidArgument(
-            "the token is a text, and a file is called so: its path was meant",
+            "the token given is the name of a file: give its path instead",
             hint=Hint("connect(url, Path(…))", cli="--token-file FILE"),
         )
     if not _TOKEN.fullmatch(text):
-        raise InvalidArgument("this isn't a token: it is one word, as the custodian was shown it")
+        raise InvalidArgument("this isn't a token, which is one word, exactly as the custodian was shown it")
     return text
 
 
@@ -103,7 +103,7 @@ def _is_file(text: str) -> bool:
 
 
 def _kept(path: Path) -> str:
-    """What a file holds that nobody else can read.
+    """The content of a file that nobody else can read.
 
     Raises:
         InvalidArgument: it can't be read; or others can read it.
@@ -112,9 +112,9 @@ def _kept(path: Path) -> str:
         with path.expanduser().open(encoding="ascii", errors="replace") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
-                raise InvalidArgument(f"{str(path)!r} is no file")
+                raise InvalidArgument(f"{str(path)!r} isn't a file")
             if os.name == "posix" and (found.st_mode & 0o077 or found.st_uid not in {os.geteuid(), 0}):
-                raise InvalidArgument(f"others can read the token in {str(path)!r}", hint=f"chmod 600 {path}")
+                raise InvalidArgument(f"other users can read the token in {str(path)!r}", hint=f"chmod 600 {path}")
             return file.read(16_384)
     except OSError as error:
         raise InvalidArgument(f"the token's file {str(path)!r} can't be read: {error.strerror}") from None

@@ -45,7 +45,7 @@ class Table(TypedDict):
 
 
 class Schema(TypedDict):
-    """What may be asked about."""
+    """The tables that may be asked about."""
 
     name: str
     adjacency: str

@@ -14,10 +14,10 @@ from discreet.results import arrow_kind
 
 _MOST_ROWS = 1_000_000
 _ROWS_OF_A_UNIT = 3
-"""How many rows of a unit are made up, where it may have several."""
+"""How many rows a unit gets if it may have several."""
 
 _EVERY_NULL = 10
-"""One in so many values is made up as NULL, where a column may hold that."""
+"""One in this many values is NULL if a column may hold that."""
 
 _SOME_DAY = datetime(2020, 1, 1)  # noqa: DTZ001 — timestamps in tables carry no time zone
 _SPAN = timedelta(days=1461)

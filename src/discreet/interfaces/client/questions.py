@@ -22,7 +22,7 @@ TERMS = (
     "cut_off",
     "dialect",
 )
-"""What may be said beside a question; who asks is said by the token."""
+"""The terms that may be given with a question; the token says who asks."""
 
 
 def sql_of(question: Any) -> str:  # noqa: ANN401 — a text, an Ibis expression, or what was handed over by mistake
@@ -63,7 +63,7 @@ def body_of(asked: str | list[str], said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def terms_in_json(terms: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
-    """What is offered for a question, as it is sent.
+    """The terms of a question as they are sent.
 
     Args:
         terms: as they are said in Python: numbers of any kind, `Limits`, `Bounds`, or what these are in JSON.
@@ -78,7 +78,7 @@ def terms_in_json(terms: Mapping[str, Any], known: Sequence[str]) -> dict[str, A
         {'epsilon': '1/3', 'bounds': {'age': ['0', '110']}}
     """
     if terms.get("analyst") is not None:
-        raise InvalidArgument("a server asks in the name of the token's holder", hint="leave the analyst out")
+        raise InvalidArgument("questions are asked in the name of the token's holder", hint="leave the analyst out")
     unknown = [name for name in terms if name not in {*known, "analyst"}]
     if unknown:
         raise InvalidArgument(f"there is no term {unknown[0][:70]!r} here", hint=f"there are {', '.join(known)}")

@@ -43,16 +43,20 @@ _NAME = re.compile(r"[\w-]{1,200}", re.ASCII)
 _EXPLAIN = re.compile(r"\s*EXPLAIN\b(\s*\(\s*DP\s*\))?", re.IGNORECASE)
 _PENDING = 202
 _FIRST_LOOK, _LONGEST_LOOK = 0.1, 0.4
-"""After how many seconds a server is asked first whether an answer is there, and after how many again at the most."""
+"""After how many seconds a server is first asked whether an answer is there, and the longest pause before asking
+again.
+"""
 
 _FIRST_AGAIN, _LONGEST_AGAIN = 5.0, 60.0
-"""After how many seconds a question that still waits is sent again under its key, and how rarely at the most."""
+"""After how many seconds a question that still waits is sent again under its key, and the longest pause between
+attempts.
+"""
 
 _LONGEST = 3600.0
-"""For how many seconds an answer is waited for."""
+"""How many seconds the client waits for an answer."""
 
 _SILENT = 1.0
-"""After how many seconds somebody who waits is told so."""
+"""After how many seconds the screen says that it is waiting."""
 
 
 @taking_known
@@ -117,7 +121,7 @@ class Remote:
         self._connection, self._named, self._progress = connection, key, progress
 
     def __repr__(self) -> str:
-        """Where it is; the token isn't in it."""
+        """The address without the token."""
         return f"Remote({str(self._connection.address)!r})"
 
     def __enter__(self) -> Self:
@@ -133,7 +137,7 @@ class Remote:
 
     @cached_property
     def schema(self) -> Schema:
-        """What may be asked about, as it is declared: tables, columns, units, bounds and keys."""
+        """The declarations of everything that may be asked about: tables, columns, units, bounds and keys."""
         return read_schema(self._connection.get("dataset").fields())
 
     @property
@@ -187,13 +191,13 @@ class Remote:
             malformed("a public key was expected")
         if self._named not in (None, said):
             raise AnswerContradicted(
-                "the server signs by another key than the one that was named; nothing was asked",
-                hint=f"ask the custodian whether {said.text} is the key: one that was renewed is named anew",
+                "the server signs with another key than the one you named; nothing was asked",
+                hint=f"ask the custodian whether {said.text} is the key: it may have been renewed",
             )
         return said
 
     def me(self) -> Mapping[str, Any]:
-        """Whose token this is, and what it allows: `subject`, `role`, `most_epsilon`, `expires`."""
+        """The token's holder and rights: `subject`, `role`, `most_epsilon`, `expires`."""
         return self._connection.get("me").fields()
 
     def plan(self, question: str | Frame | list[str | Frame], **terms: Any) -> RemotePlan:  # noqa: ANN401 — as `Terms` says
@@ -312,7 +316,7 @@ class Remote:
 
     @property
     def budget(self) -> RemoteAccount:
-        """Where the account stands: what may be spent, was spent, and is left, of all together and of one's own."""
+        """The account's standing: what may be spent, was spent and is left, for all together and for you."""
         return RemoteAccount.read(self._connection.get("budget").fields())
 
     @property
@@ -322,7 +326,7 @@ class Remote:
 
     @property
     def remaining(self) -> Left:
-        """What the next question may cost: the lesser of what one's own share and the budget have left."""
+        """The most that your next question may cost: the lesser of what your share and the budget have left."""
         account = self.budget
         return account.own_remaining or account.remaining
 
@@ -331,7 +335,7 @@ class Remote:
         return [RemoteEntry.read(each) for each in self._connection.get("history").objects()]
 
     def _answered(self, path: str, body: Mapping[str, Any], key: str) -> Reply:
-        """What became of a question, once it is there: looked for at its address, and asked for again by its key.
+        """Wait for a question's answer: look at its address, and send it again under its key.
 
         Where several servers share a ledger, the one that is asked may not be the one that knows it. Under the same key
         it isn't asked twice, whoever is asked.
@@ -347,7 +351,7 @@ class Remote:
                 name = "" if reply is None else _name_of(reply)
                 waiting.tell(monotonic() - begun)
                 if monotonic() > begun + _LONGEST:
-                    raise ServerUnreachable(f"there is no answer after {_LONGEST:.0f} seconds")
+                    raise ServerUnreachable(f"there was no answer within {_LONGEST:.0f} seconds")
                 sleep(max(look, (reply and reply.pause) or 0.0))
                 look = min(_LONGEST_LOOK, 2 * look)
                 if name and monotonic() < asked + again:
@@ -367,7 +371,7 @@ def _saying(key: str) -> Iterator[None]:
         yield
     except (ServerUnreachable, ReplyMalformed) as error:
         begin = f"{error.hint}; it" if error.hint else "it"
-        why = f"{begin} may have been paid for, and under the same key it is paid once: ask again with"
+        why = f"{begin} may have been paid for; under the same key it is paid for only once: ask again with"
         quoted = shlex.quote(key)
         error.hint = Hint(f"{why} idempotency_key={key!r}", cli=f"{why} --idempotency-key {quoted}")
         raise
@@ -403,7 +407,7 @@ def fresh_key() -> str:
 
 
 def _name_of(reply: Reply) -> str:
-    """Where a question is found that waits or runs: by its own name, on the server that was named.
+    """The name of a question that waits or runs, whose address must be on the server that was asked.
 
     Raises:
         ReplyMalformed: the place lies elsewhere, or belongs to another question.

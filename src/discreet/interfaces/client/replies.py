@@ -1,4 +1,4 @@
-"""What a server says besides answers: plans, the account, its entries and requests; each checked as it is read."""
+"""A server's replies other than answers: plans, the account, its entries and requests; each checked as it is read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from discreet.interfaces.client.connection import malformed
 from discreet.results import Cost, prospect, state_in_words
 
 _FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What goes wrong where something isn't of the form that is read."""
+"""The errors that a reply of another form causes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ExpectedError:
 
 @dataclass(frozen=True, slots=True)
 class RemotePlan:
-    """What a server would do with a question: what it would cost, and how accurate the answer would be.
+    """A server's plan for a question: what it would cost, and how accurate the answer would be.
 
     `ask` carries it out as it is, or not at all: where the declarations have changed meanwhile, it is refused.
 
@@ -113,7 +113,7 @@ class RemotePlan:
 
     @property
     def remaining_after(self) -> Left | None:
-        """What the next question may cost once this one is paid; None if it can't be, or the server doesn't say."""
+        """What the next question may cost once this one is paid for; None if it can't be, or the server doesn't say."""
         found = self.said.get("remaining_after")
         return None if found is None else _left(found)
 
@@ -135,7 +135,7 @@ class RemotePlan:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a next question may cost: each amount is the greatest on its own, if the question costs nothing else.
+    """What a next question may cost: each amount is the most by itself, if the question costs nothing else.
 
     Args:
         epsilon: of a question with Laplace noise on one number.
@@ -164,7 +164,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class RemoteAccount:
-    """Where an account stands.
+    """The standing of an account.
 
     Args:
         budget: what all may spend together.
@@ -209,7 +209,7 @@ class RemoteAccount:
             malformed("an account was expected")
 
     def in_words(self, spent: Cost) -> str:
-        """What was spent, in those amounts that the budget counts."""
+        """What was spent, in the amounts that the budget counts."""
         budget = self.budget
         found = [f"ε = {shown(spent.epsilon)}"] if budget.epsilon is not None and spent.epsilon is not None else []
         found += [f"ρ = {shown(spent.rho)}"] if budget.delta and spent.rho is not None else []
@@ -240,7 +240,7 @@ class RemoteEntry:
     state: str | None
 
     def became(self, _: datetime) -> str:
-        """What became of the question, in a word or two; empty of what isn't one. A server doesn't say until when."""
+        """The question's outcome in a word or two; empty for other entries. A server doesn't say until when."""
         return "" if self.state is None else state_in_words(self.state)
 
     @classmethod

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _CONNECTING = 10.0
 _SILENCE = 60.0
-"""How many seconds a server may say nothing before it counts as gone."""
+"""How many seconds a server may be silent before it counts as gone."""
 
 
 def pool_of(address: Address) -> urllib3.PoolManager:
@@ -42,7 +42,7 @@ def pool_of(address: Address) -> urllib3.PoolManager:
     try:
         return urllib3.ProxyManager(proxy, timeout=patience, ssl_context=trusted)
     except (urllib3.exceptions.HTTPError, ValueError):
-        raise InvalidArgument("the proxy that HTTPS_PROXY names isn't one", hint="http://proxy:3128") from None
+        raise InvalidArgument("HTTPS_PROXY doesn't name a proxy", hint="http://proxy:3128") from None
 
 
 def without_tls(address: Address, error: Exception) -> ServerUnreachable:
@@ -51,17 +51,17 @@ def without_tls(address: Address, error: Exception) -> ServerUnreachable:
 
     if error.args and isinstance(error.args[0], ssl.SSLCertVerificationError):
         return ServerUnreachable(
-            f"{address} has no certificate for TLS that this machine trusts",
-            hint="SSL_CERT_FILE names a file with the authority's certificate, if it is your own",
+            f"{address} has no TLS certificate that this machine trusts",
+            hint="if the authority is your own, set SSL_CERT_FILE to a file with its certificate",
         )
     return ServerUnreachable(
-        f"{address} doesn't speak TLS, or not as this machine does",
-        hint="check the address and the port; a server without TLS has an address with http://",
+        f"{address} doesn't speak TLS, or no version that this machine speaks",
+        hint="check the address and the port; the address of a server without TLS begins with http://",
     )
 
 
 def _trusted() -> ssl.SSLContext:
-    """Whose certificates are trusted: the system's authorities, and those that `SSL_CERT_FILE` names.
+    """Trust the system's authorities and those that `SSL_CERT_FILE` names.
 
     Raises:
         InvalidArgument: that file can't be read, or holds no certificate; OpenSSL would trust nobody, and not say why.

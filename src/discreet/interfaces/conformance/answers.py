@@ -111,7 +111,7 @@ def races(target: Target, trial: Trial) -> None:
 
 
 def _share(target: Target, holder: Holder) -> Fraction | None:
-    """What is left of somebody's share, in ε; None if it isn't said."""
+    """The rest of an analyst's share in ε; None if the server doesn't say."""
     left = target.spent(holder).get("remaining") or {}
     return Fraction(str(left["epsilon"])) if left.get("epsilon") is not None else None
 
@@ -127,7 +127,7 @@ def _last_of(target: Target, trial: Trial, holder: Holder, left: Fraction, offer
 
 
 def _total(debits: Sequence[dict[str, object]]) -> Fraction:
-    """What entries cost in ε."""
+    """The total cost of entries in ε."""
     return sum((Fraction(str(each["cost"]["epsilon"])) for each in debits), Fraction())  # type: ignore[index]  # JSON
 
 

@@ -15,7 +15,7 @@ from discreet.interfaces.conformance.wire import Reply
 _CREATED = 201
 _AT_ONCE = 4
 _PART = 20
-"""What was approved before is tried again where it is offered at most this part of what is left."""
+"""Earlier approvals are tried again if their cost is at most this part of what is left."""
 
 _MOST_OPEN = 50
 _DAYS = (0, -1, 367, "1", 1e9)
@@ -234,6 +234,6 @@ def _of_before(target: Target, trial: Trial) -> None:
 
 
 def _requests(target: Target, holder: Holder) -> list[dict[str, Any]]:
-    """What somebody requested, the latest first."""
+    """The requests of a token's holder, the latest first."""
     found = target.send("GET", "/v1/requests", holder).data
     return list(reversed(found))[:_PART] if isinstance(found, list) else []

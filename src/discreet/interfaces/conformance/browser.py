@@ -46,7 +46,7 @@ class Form:
 
 
 class _Page(HTMLParser):
-    """What a page links to, and the forms on it."""
+    """The links and forms of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -19,10 +19,12 @@ from discreet.interfaces.conformance.trial import Trial
 from discreet.interfaces.conformance.wire import Reply
 
 FALSE_ALARM = 1e-9
-"""The chance, at the most, that servers whose times are alike are told apart."""
+"""The probability, at most, that servers with equal timing are told apart."""
 
 DRAWS = 48
-"""Times of each server for each kind of request: the fewest at which times that don't overlap are told apart."""
+"""How many times each server is measured for each kind of request: the fewest that tell apart times that don't
+overlap.
+"""
 
 _NOISY = {
     "answered_by", "at", "budget", "certificate", "entry", "expires", "head", "id", "intervals", "made", "number",
@@ -31,7 +33,7 @@ _NOISY = {
 }  # fmt: skip
 
 _MARK = "conform-trace"
-"""Stands in questions that are asked so that the server has something to write."""
+"""Appears in questions that are asked so that the server has something to write."""
 
 _TRACES: Mapping[bytes, str] = MappingProxyType(
     {
@@ -74,7 +76,7 @@ def said(target: Target, twin: Target, trial: Trial) -> None:
 
 
 def _masked(reply: Reply) -> tuple[int, tuple[str, ...], str]:
-    """What a reply says, without what is noise, and without what counts requests."""
+    """A reply without its noise and without what counts requests."""
     if reply.data is None:
         return reply.status, tuple(sorted(name for name, _ in reply.headers)), reply.body.decode("utf-8", "replace")
     return reply.status, tuple(sorted(name for name, _ in reply.headers)), json.dumps(_without_noise(reply.data))
@@ -101,7 +103,7 @@ def times(target: Target, twin: Target, trial: Trial) -> None:
 
 
 def _taken(targets: Sequence[Target], call: Callable[[Target, int], Reply]) -> tuple[list[float], list[float]]:
-    """How long each server takes; in turn, so that what else the machine does falls on both."""
+    """The times of both servers, taken in turn so that anything else on the machine affects both."""
     seconds: tuple[list[float], list[float]] = ([], [])
     for at in range(DRAWS):
         for place in (at % 2, 1 - at % 2):
@@ -136,7 +138,9 @@ def traces(target: Target, trial: Trial) -> None:
     """
     operator = next((each for each in target.holders if each.role == "operator"), None)
     if operator is None and not target.written:
-        raise NotTried("it takes an operator's token, or the files that the server writes: its log and standard error")
+        raise NotTried(
+            "this needs an operator's token, or the files that the server writes: its log and standard error"
+        )
     question = "SELECT COUNT(*) AS n"
     with suppress(NotTried):
         (question,) = target.questions(1)

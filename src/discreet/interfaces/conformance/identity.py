@@ -44,7 +44,7 @@ _ALLOWED: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType(
         ("POST", "/v1/admissions"): _CUSTODIAN,
     }
 )
-"""Who may do what. An operator may do none of it, and a path that isn't here is tried without a token alone."""
+"""Who may do what. An operator may do none of it, and a path that isn't listed is tried only without a token."""
 
 
 def tokens(target: Target, trial: Trial) -> None:

@@ -12,10 +12,12 @@ from discreet.interfaces.conformance.target import Target
 from discreet.interfaces.conformance.trial import Trial
 
 DRAWS = 64
-"""How many answers. Noise a tenth as wide as stated is missed with a chance below 1e-9, a sixth with one below 1e-3."""
+"""How many answers. Noise a tenth as wide as stated is missed with probability below 1e-9, a sixth as wide below
+1e-3.
+"""
 
 FALSE_ALARM = 1e-9
-"""The chance, at the most, that a server whose noise is what it states is called broken."""
+"""The probability, at most, that a server whose noise is what it states is called broken."""
 
 
 def noise(target: Target, trial: Trial) -> None:
@@ -45,7 +47,7 @@ def noise(target: Target, trial: Trial) -> None:
 
 
 def _charged(answer: dict[str, dict[str, dict[str, str]]]) -> Fraction:
-    """What an answer cost in ε.
+    """The charge for an answer in ε.
 
     Raises:
         NotTried: it has no finite ε, though nothing else was offered.

@@ -16,16 +16,16 @@ from discreet.interfaces.conformance.trial import Trial
 from discreet.interfaces.conformance.wire import Headers
 
 SLOW = 32
-"""How many slow connections at once."""
+"""How many slow connections are open at once."""
 
 FLOODS = 8
-"""How many bodies at once that take long to read."""
+"""How many bodies that take long to read are sent at once."""
 
 _PROMPT = 10.0
-"""Within how many seconds a refusal must be there, also on a machine that is busy."""
+"""Within how many seconds a refusal must arrive, even on a busy machine."""
 
 _ENDLESS = 45.0
-"""Seconds after which a request that is still taken has no end."""
+"""Seconds after which a request that is still being read counts as endless."""
 
 _TRICKLE = 0.25
 _EVIL = "evil.example"

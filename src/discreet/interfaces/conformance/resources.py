@@ -12,16 +12,18 @@ from discreet.interfaces.conformance.trial import Trial
 from discreet.interfaces.conformance.wire import Reply
 
 FALSE_ALARM = 1e-9
-"""The chance, at the most, that failures which have nothing to do with whom a question is about are blamed on it."""
+"""The probability, at most, that failures are blamed on whom a question is about when they have nothing to do with
+it.
+"""
 
 MOST_PAIRS = 17
-"""How often both are asked: the fewest after which failures of the one and never of the other are no chance."""
+"""How many times both are asked: the fewest after which failures of only one can't be chance."""
 
 _MOST_SHARE = 0.01
-"""Of the time that a question has, what one person may move."""
+"""The part of a question's time that one person may move."""
 
 _LONGEST = 20.0
-"""What has more seconds than that is planned alone: asked, it would keep a slot from others."""
+"""A question with more seconds than that is only planned: asking it would keep a slot from others."""
 
 _SOMEBODY, _NOBODY = 1, 10**15
 _LONG, _SEGMENT, _PATTERNS, _TEXTS = 1000, 1500, 20, 16
@@ -34,7 +36,7 @@ _ROUNDED = 0.01
 """What is left is written with three digits."""
 
 _TOGETHER = 200
-"""Questions of one workload, which reads tables as often as that."""
+"""How many questions a workload has, which reads tables as many times."""
 
 
 def bombs(target: Target, trial: Trial) -> None:
@@ -65,7 +67,7 @@ def _is_bounded(planned: Reply) -> bool:
 
 
 def _bombs(target: Target) -> Iterator[tuple[str, str]]:
-    """What they are, in words, and questions about the person `$ID`, which differ by `$N`.
+    """Descriptions of expensive questions, and the questions, about the person `$ID` and different for each `$N`.
 
     Raises:
         NotTried: no table has a column that tells people apart.

@@ -48,14 +48,14 @@ def _pair(tried: str, run: Callable[[Target, Target, Trial], None]) -> Family:
 
     def both(target: Target, twin: Target | None, trial: Trial) -> None:
         if twin is None:
-            raise NotTried("it takes a second server, whose table differs by one person")
+            raise NotTried("this needs a second server whose table differs by one person")
         run(target, twin, trial)
 
     return Family(tried, both)
 
 
 def _canaries(target: Target, twin: Target | None, trial: Trial) -> None:
-    """What must occur in no reply: tokens, and the marked values that were given."""
+    """Texts that must occur in no reply: tokens, and the marked values that were given."""
     for each in (target, *(() if twin is None else (twin,))):
         trial.tries += each.seen
         for place in each.leaks:
@@ -93,7 +93,9 @@ FAMILIES: Mapping[str, Family] = {
     "traces": _alone("tokens, marked values, questions and tracebacks in metrics, log and errors", disclosures.traces),
     "canaries": Family("tokens and marked values, in every reply", _canaries),
 }
-"""All families by name, as they are tried: races take what is left, and the last two look back at all the others."""
+"""All families by name, in the order in which they are tried: races spend what is left, and the last two look back at
+all the others.
+"""
 
 
 def conform(  # noqa: PLR0913 — what is tested, as whom, and how much it may cost
@@ -149,7 +151,7 @@ def conform(  # noqa: PLR0913 — what is tested, as whom, and how much it may c
 
 
 def _found(name: str, target: Target, twin: Target | None) -> Finding:
-    """What one family finds. A reply that isn't of the documented form is a defect of the server's, not an error."""
+    """Run one family. A reply that isn't of the documented form is a defect of the server's, not an error."""
     family, trial, left = FAMILIES[name], Trial(), target.purse.left
     reason = ""
     try:
@@ -170,7 +172,7 @@ def _found(name: str, target: Target, twin: Target | None) -> Finding:
 
 
 def _spent(target: Target) -> dict[str, str]:
-    """What each analyst has spent, as the server says."""
+    """The spending of each analyst, by the server's account."""
     found = {}
     for holder in target.holders:
         if holder.role == "analyst":

@@ -24,7 +24,7 @@ _MOST_WAIT = 2.0
 _BUSY = {429}
 _PENDING = 202
 _TIMES = 3
-"""How often a question is asked that misses its time, which says nothing of what is tried."""
+"""How many times a question that misses its time is asked, since that says nothing about what is tried."""
 
 OK = 200
 UNAUTHENTICATED = 401
@@ -46,7 +46,7 @@ class Holder:
 
     @property
     def headers(self) -> Headers:
-        """How they come in."""
+        """The headers that carry the token."""
         return [("Authorization", f"Bearer {self.token}")]
 
 
@@ -110,7 +110,7 @@ class Target:
         for each in self.holders:
             if each.role == "analyst" and each.subject != first.subject:
                 return each
-        raise NotTried("it takes the token of a second analyst")
+        raise NotTried("this needs the token of a second analyst")
 
     def one(self, role: str) -> Holder:
         """Somebody of a role.
@@ -121,7 +121,7 @@ class Target:
         for each in self.holders:
             if each.role == role:
                 return each
-        raise NotTried(f"it takes a token of role {role}")
+        raise NotTried(f"this needs a token of role {role}")
 
     # ── Requests ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -238,7 +238,7 @@ class Target:
         return reply
 
     def rows(self, reply: Reply) -> str:
-        """What was answered, whatever its columns are called.
+        """The values of an answer, whatever its columns are called.
 
         Raises:
             NotTried: nothing was: the server has too little time for questions, or nothing left to spend.
@@ -270,7 +270,7 @@ class Target:
         return [each for each in self.paid(who) if each.get("state") == "committed"]
 
     def spent(self, who: Holder | None = None) -> Mapping[str, Any]:
-        """What somebody spent, as the server says."""
+        """The spending of a token's holder, by the server's account."""
         own: Mapping[str, Any] = self.send("GET", "/v1/budget", who or self.analyst).data["own"]
         return own
 

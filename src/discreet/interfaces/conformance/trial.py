@@ -17,16 +17,16 @@ _LEAST_CERTAIN = Fraction(1, 1000)
 
 
 class Verdict(StrEnum):
-    """What became of a family."""
+    """The outcome of a family."""
 
     HELD = "held"
     """Nothing that was tried worked."""
 
     BROKEN = "broken"
-    """Something did; the evidence says what."""
+    """Something that was tried worked; the evidence says what."""
 
     NOT_TRIED = "not tried"
-    """What it takes wasn't given, or isn't there. It is never counted as held."""
+    """Something it needs wasn't given or doesn't exist. It never counts as held."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Finding:
 
 @dataclass(slots=True)
 class Trial:
-    """What a family notes while it tries. A family that checked nothing wasn't tried."""
+    """The notes of a family while it tries. A family that checked nothing wasn't tried."""
 
     tries: int = 0
     evidence: list[str] = field(default_factory=list)
@@ -80,7 +80,7 @@ class Trial:
             self.evidence.append(otherwise)
 
     def verdict(self) -> Verdict:
-        """What is to be said of it."""
+        """The verdict on it."""
         if self.evidence:
             return Verdict.BROKEN
         return Verdict.HELD if self.tries else Verdict.NOT_TRIED
@@ -116,14 +116,14 @@ class Purse:
         """
         with self._lock:
             if amount > self.left:
-                raise NotTried("what may be spent doesn't suffice", hint=Hint.of("{spend}", spend=None))
+                raise NotTried("what may be spent isn't enough", hint=Hint.of("{spend}", spend=None))
             self.left -= amount
         return str(amount)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What all families found.
+    """The findings of all families.
 
     Args:
         url: of the server.

@@ -46,14 +46,14 @@ class Reply:
 
     @property
     def data(self) -> Any:  # noqa: ANN401 — JSON
-        """What its body says as JSON; None if it isn't that."""
+        """Its body as JSON; None if it isn't JSON."""
         with suppress(ValueError, RecursionError):
             return json.loads(self.body)
         return None
 
     @property
     def code(self) -> str:
-        """What a problem is called; empty if it is none."""
+        """The code of a problem; empty if it is none."""
         return str(self.data.get("code", "")) if isinstance(self.data, dict) else ""
 
     @property
@@ -65,7 +65,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """What came back for raw bytes.
+    """Everything that came back for raw bytes.
 
     Args:
         raw: all of it.
@@ -77,7 +77,7 @@ class Stream:
 
     @property
     def statuses(self) -> list[int]:
-        """Of each reply in it."""
+        """The status of each reply in it."""
         return [int(found) for found in _STATUS.findall(self.raw)]
 
 

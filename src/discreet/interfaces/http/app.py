@@ -26,10 +26,10 @@ from discreet.service import Event, PublicError, Service
 from discreet.version import __version__
 
 _THREADS = 400
-"""How many calls are served at a time: those that wait to be planned, 8 of each analyst, mustn't keep others out."""
+"""How many calls are served at once: those that wait to be planned, 8 of each analyst, mustn't keep others out."""
 
 _PLACES = 100
-"""Of how many places that are wrong in a body the first is named; who sends it decides how many there are."""
+"""Among how many wrong places in a body the first is sought; the sender decides how many there are."""
 
 
 def make_app(service: Service, *, secure: bool = False, behind_proxy: bool = False) -> FastAPI:

@@ -44,7 +44,7 @@ _OF_THEIR_OWN: Mapping[str, int] = MappingProxyType(
         ProviderBusy.code: 503,
     }
 )
-"""Of errors of which HTTP says more than their category, by their code."""
+"""Errors with a status of their own, whatever their category, by their code."""
 
 CODE = "discreet-code"
 """A header that tells the log the code of a problem. It is taken off before the reply leaves."""

@@ -26,8 +26,9 @@ _PATIENCE = 3600.0
 """A reply waits no longer than this many seconds for its answer, which can be fetched later by its address."""
 
 _MOST_VALUES = 2000
-"""How many values are written as CSV or Arrow in the event loop, which takes some milliseconds at the most; nobody else
-is answered meanwhile. With more, what a thread costs is little beside."""
+"""How many values are written as CSV or Arrow in the event loop, which takes at most some milliseconds in which nobody
+else is answered. With more, the cost of a thread is small in comparison.
+"""
 
 
 def chosen(accept: str, offered: tuple[str, ...]) -> str:

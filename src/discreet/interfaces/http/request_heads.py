@@ -18,18 +18,19 @@ from discreet.interfaces.http.middleware.safe_headers import SAFE
 from discreet.interfaces.http.problems import Problem
 
 _SECONDS = 10.0
-"""Seconds that the head of a request may take, from when the connection was made or the head begun."""
+"""How many seconds the head of a request may take, from when the connection was made or the head begun."""
 
 _REFUSING = 1.0
-"""Seconds for which what follows a refused head is read and thrown away: on a connection that is closed before, the
-reply may be lost, and nobody learns what to do."""
+"""How many seconds what follows a refused head is read and thrown away: closing the connection earlier may lose the
+reply that says what to do.
+"""
 
 _MOST_THROWN = 4 * MOST_BYTES
 
 _MOST_HEAD = 16 * 1024
 
 _END = re.compile(rb"\n\r?\n")
-"""Where h11 takes a head to end."""
+"""Where h11 thinks a head ends."""
 
 _LONE = re.compile(rb"(?<!\r)\n|\r(?!\n)")
 _FOLDED = re.compile(rb"\n[ \t]")
@@ -74,7 +75,7 @@ def length_of_body(head: bytes) -> int:
     lengths = [value.strip(b" \t") for name, _, value in lines if name.strip().lower() == b"content-length"]
     if b"transfer-encoding" in said:
         if lengths:
-            raise _ambiguous("its length is said in two ways")
+            raise _ambiguous("its length is given in two ways")
         hint = "send Content-Length, and no Transfer-Encoding"
         raise HeadRefused(Problem(411, "length_required", "a request must say how long its body is", hint))
     if len(lengths) > 1 or any(not _LENGTH.fullmatch(each) for each in lengths):

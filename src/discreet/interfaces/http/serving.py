@@ -20,20 +20,21 @@ from discreet.interfaces.http.request_heads import StrictHeads
 from discreet.service import Event, Service
 
 _LINGER = 2.0
-"""Seconds between the last answer and the end: who fetches answers by their address still gets them, and whoever
-spreads requests over servers sees that this one isn't ready."""
+"""Seconds between the last answer and the end: clients that fetch answers by their address still get them, and load
+balancers see that this server isn't ready.
+"""
 
 _CLOSING = 5
-"""Seconds that a client has to take a reply that is there."""
+"""How many seconds a client has to read a reply that is ready."""
 
 _CONNECTIONS = 65_536
-"""How many files and connections may be open, where the system allows it."""
+"""How many files and connections may be open, if the system allows it."""
 
 _SWITCH = 0.001
-"""Seconds after which a thread lets others go on: a reply that is due waits for no more than that behind each."""
+"""Seconds after which a thread lets others go on: a due reply waits no longer than that behind each."""
 
 _KILLED = 1
-"""The exit code where answers that were paid for were left behind."""
+"""The exit code if paid answers were left behind."""
 
 
 class _Server(uvicorn.Server):
@@ -156,4 +157,4 @@ def _allow_connections() -> None:
 
 def _taken(host: str, port: int, error: OSError) -> InvalidArgument:
     """That nothing can listen at an address."""
-    return InvalidArgument(f"nothing can listen at {host}:{port}: {error.strerror or error}", hint="say another one")
+    return InvalidArgument(f"nothing can listen at {host}:{port}: {error.strerror or error}", hint="choose another one")

@@ -35,7 +35,7 @@ _MOST_DIGITS = 76
 """Digits of Arrow's longest decimals."""
 
 Progress = Callable[[str, int], None]
-"""Is told a table's name, and how many of its rows were read so far."""
+"""Called with a table's name and how many of its rows have been read so far."""
 
 
 def admit(
@@ -98,7 +98,7 @@ def admit(
         if rows > table.row_ceiling:
             raise InvalidArgument(
                 f"table {table.name!r} has more rows than row_ceiling = {table.row_ceiling} says",
-                hint="declare a number that it will never reach",
+                hint="declare a number that it will never exceed",
             )
     return Snapshot(tables=held, folder=folder, report=report)
 
@@ -189,7 +189,7 @@ class _Reading:
         )
 
     def _fields(self, source: OpenSource) -> dict[str, Field]:
-        """What the source says of the declared columns; without a schema, they are there."""
+        """The source's own fields for the declared columns; a source without a schema is taken to have them."""
         if not source.has_schema:
             import pyarrow as pa
 
@@ -290,7 +290,7 @@ class _Reading:
                 raise
         # Outside the handler, so that no words that may quote a row are chained to it.
         raise SourceUnsupported(
-            f"table {self.table.name!r} can't be read into memory", hint="is there enough of it? A file takes less"
+            f"table {self.table.name!r} can't be read into memory", hint="is there enough memory? A file takes less"
         )
 
     def _in_memory(self, session: Session, query: str, columns: tuple[HeldColumn, ...]) -> HeldTable:

@@ -100,7 +100,7 @@ def _is_texts(field: Field) -> bool:
 
 
 def _whole(column: Column, value: str, field: Field, source: Source, *, identifies: bool) -> str:
-    """What is cast to an integer."""
+    """The SQL that is cast to an integer."""
     if _is_texts(field):
         return _whole_text(column, value, source, identifies=identifies)
     if kind_of(field.type) is Kind.REAL:
@@ -129,7 +129,7 @@ def _whole_real(value: str, field: Field) -> str:
 
 
 _WHOLE_BITS = {"is_float16": 11, "is_float32": 24, "is_float64": 53}
-"""Up to how many bits every whole number is one of a type of real numbers."""
+"""The bits up to which a type of real numbers holds every whole number."""
 
 
 def _whole_text(column: Column, value: str, source: Source, *, identifies: bool) -> str:
@@ -256,6 +256,8 @@ def days(dates: pa.Array, *, exactly: bool) -> pa.Array:
 
 _DAY = 86_400_000_000
 _FIRST = -719_162 * _DAY - _DAY
-"""A day before year 1, in microseconds: told in a zone, it may lie in year 1. What doesn't is found afterwards."""
+"""A day before year 1, in microseconds: in some time zone it may lie in year 1. If it doesn't, that is found
+afterwards.
+"""
 _LAST = 2_932_897 * _DAY + _DAY
 """The same after year 9999."""

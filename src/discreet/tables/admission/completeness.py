@@ -1,4 +1,4 @@
-"""How complete an admitted table is: what was left out of it, for its custodian alone, and how much may be.
+"""The completeness of an admitted table: what was left out, for its custodian alone, and how much may be.
 
 Records are left out by an accident of writing or reading, and accidents are rare. Where many are, the declaration is
 wrong: answers would be of another table than its custodian means, with a ± that says nothing of it, and be paid for.
@@ -16,9 +16,11 @@ from discreet.tables.schema.table import Table
 from discreet.tables.sources import Malformed
 
 _NOBODYS = Fraction(1, 2)
-"""Rows that name nobody may be left out by themselves as far as this: the source says so, and nothing was misread."""
+"""The largest part of rows that may be left out because they name nobody: the source says so, and nothing was
+misread.
+"""
 _ALL = Fraction(99, 100)
-"""A column of which so much can't be read is declared as something that it isn't."""
+"""A column of which this much can't be read is declared as something it isn't."""
 
 
 def report_of(  # noqa: PLR0913 — what is counted, each by name
@@ -31,17 +33,7 @@ def report_of(  # noqa: PLR0913 — what is counted, each by name
     unreadable: Mapping[str, int] | None = None,
     cut: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """What is reported of a table.
-
-    Args:
-        rows: that were kept.
-        left_out: rows that don't say whose they are.
-        unreadable_ids: those of them that say it in a way that can't be read.
-        malformed: records of a text file.
-        present: by column, how many values the source has.
-        unreadable: by column, how many of them are NULL now.
-        cut: by column, how many texts were cut.
-    """
+    """The report on one table as JSON-ready data."""
     broken = malformed or Malformed()
     by_column = {"present": present, "unreadable": unreadable, "cut": cut}
     return {
@@ -89,7 +81,7 @@ def check_read(table: Table, found: Mapping[str, Any], most: Fraction | None) ->
             )
 
 
-_OTHERWISE = "declare how they are written, or the column as text, or leave it out"
+_OTHERWISE = "declare how they are written, declare the column as text, or leave it out"
 
 
 def _left_out(table: Table, found: Mapping[str, Any], records: int, lost: int) -> TooMuchUnreadable:
@@ -102,7 +94,7 @@ def _left_out(table: Table, found: Mapping[str, Any], records: int, lost: int) -
     }
     said = ", ".join(f"{count:,} {cause}" for cause, count in causes.items() if count)
     share = ceil(Fraction(100 * lost, records)) / 100
-    mend = "mend the source, or declare how it is written; if the others are what is meant, "
+    mend = "correct the source, or declare how it is written; if the remaining rows are what you want, "
     return TooMuchUnreadable(
         f"of table {table.name!r}, {lost:,} of {records:,} records would be left out: {said}",
         hint=Hint(

@@ -12,7 +12,7 @@ from discreet.tables.schema.source import Source
 
 _MINUS = "chr(8722)"
 _SPACES = "[\\x{00A0}\\x{2009}\\x{202F}]"
-"""Spaces that no line is broken at, and thin ones, which stand between thousands."""
+"""Non-breaking and thin spaces, which separate thousands."""
 
 
 def number_text(column: Column, value: str, source: Source) -> str:
@@ -76,7 +76,7 @@ _DAY = 86_400_000_000
 _FAR = 253_402_300_800_000_000
 """Microseconds from 1970 to the year 10000."""
 _MOST_DAYS = 3_000_000
-"""More than lie between 1899 and either end of the calendar; what is beyond an end is found afterwards."""
+"""More than there are between 1899 and either end of the calendar; what is beyond an end is found afterwards."""
 _BEFORE_MARCH_1900 = 61
 """Excel counts a 29th of February 1900, so that its smaller numbers don't say which day they are."""
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 _COPY = "admit it as a copy: leave in_place out"
 _FIRST_TIME = -9_223_372_022_400_000_000
-"""DuckDB's first timestamp, in microseconds: of one before it, it fails on the whole column, or on its statistics."""
+"""DuckDB's first timestamp, in microseconds: an earlier one makes it fail on the whole column or on its statistics."""
 _MINUS_INFINITY = -(2**63) + 1
-"""It reads this one, which no snapshot holds either."""
+"""A timestamp that it reads, but that no snapshot holds either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Scan:
         )
 
     def _stored_names(self, footers: Sequence[Footer]) -> Mapping[str, str]:
-        """What declared columns are called in the files, where their type is the one that snapshots have."""
+        """The names in the files of declared columns that have the type which snapshots store."""
         names = {}
         for column in self.table.columns:
             for footer in footers:
@@ -110,7 +110,7 @@ class Scan:
         wrong, rows = wrong_groups(groups, self._counted(source, list(fields), beyond), fields)
         self._refuse("bytes that aren't UTF-8", source.unreadable)
         self._refuse("times before DuckDB's first", beyond)
-        self._refuse("row groups of which their footer says what isn't so", Counter(wrong))
+        self._refuse("row groups about which the footer is wrong", Counter(wrong))
         return rows
 
     def _counted(self, source: OpenSource, names: Sequence[str], beyond: Counter[str]) -> Iterator[pa.RecordBatch]:
@@ -142,7 +142,7 @@ class Scan:
             raise SourceUnsupported(
                 f"{self.table.source.location!r} has Bloom filters, or ends of texts in the old form, which can't be "
                 "checked",
-                hint=f"write it without, or {_COPY}",
+                hint=f"write it without them, or {_COPY}",
             )
 
     def _check_compared(self, session: Session, footers: Mapping[str, Footer], names: Mapping[str, str]) -> None:
@@ -162,7 +162,7 @@ class Scan:
         for file, group, stored, has_missing, has_ends in session.execute(query):
             said = footers[file].groups[group].said.get(stored, Said())
             found[declared[stored]] += (has_ends and said.least is None) or (has_missing and said.missing is None)
-        self._refuse("row groups of which their footer says what can't be compared", found)
+        self._refuse("row groups about which the footer has values that can't be compared", found)
 
     def _check_values(self, session: Session, files: Sequence[str], names: Mapping[str, str], rows: int) -> None:
         """Refuse values that a snapshot wouldn't hold."""
@@ -175,7 +175,7 @@ class Scan:
         stored = f"SELECT {selected} FROM {parquet(files)}"  # noqa: S608 — names are quoted
         ((there, *found),) = session.execute(f"SELECT {', '.join(counts)} FROM ({stored})")  # noqa: S608 — our own SQL
         if there != rows:
-            raise SourceUnsupported(f"the files of {self.table.source.location!r} are damaged", hint="write them anew")
+            raise SourceUnsupported(f"the files of {self.table.source.location!r} are damaged", hint="write them again")
         declared = [column.name for column in self.table.columns]
         self._refuse("values that a copy would change or leave out", dict(zip(declared, found[::2], strict=True)))
         self._refuse("rows that don't say whose they are", dict(zip(declared, found[1::2], strict=True)))
@@ -193,7 +193,7 @@ class Scan:
         found = ", ".join(f"{column!r} {count:,}" for column, count in counts.items() if count)
         if found:
             raise SourceUnsupported(
-                f"table {self.table.name!r} can't stay in place, for it has {what}: {found}", hint=_COPY
+                f"table {self.table.name!r} can't stay in place, because it has {what}: {found}", hint=_COPY
             )
 
 

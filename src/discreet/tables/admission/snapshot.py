@@ -146,7 +146,7 @@ class Snapshot:
         return None if self.folder is None or held.file is None else self.folder / held.file
 
     def files(self, table: Table) -> tuple[str, ...]:
-        """What is read of a table: its file, or those that it lies in; none if it is in memory."""
+        """The files to read for a table: its copy, or those that stay in place; none if it is in memory."""
         path, places = self.path(table), self.tables[table.name.casefold()].places
         return tuple(place.path for place in places) if path is None else (str(path),)
 
@@ -251,7 +251,7 @@ class Snapshot:
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass
         raise SnapshotMissing(
-            f"the snapshot {str(folder)!r} isn't there as it was written, so no question can be answered",
+            f"the snapshot {str(folder)!r} is missing or was altered, so no question can be answered",
             hint=Hint(
                 "restore the folder from a copy, or admit the sources again: refresh()",
                 cli="restore the folder from a copy, or admit the sources again: `discreet admit`",
@@ -274,7 +274,7 @@ class Snapshot:
 
 
 def written(table: Table) -> str:
-    """What is declared of how a table is written, as far as it decides what its values are.
+    """The declared options for reading a table that decide what its values are.
 
     Examples:
         >>> from discreet.privacy import Unit
@@ -299,7 +299,7 @@ def digest_of(path: Path) -> str:
 
 
 def folder_of(root: Path, account: str, group: str = "") -> Path:
-    """Where the snapshots of one account, or of a refresh group of it, lie, below the folder of all.
+    """The folder for the snapshots of one account or one of its refresh groups, below the folder for all.
 
     Examples:
         >>> folder_of(Path("snapshots"), "..").as_posix()

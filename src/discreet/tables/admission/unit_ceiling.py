@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """What was left out of a table: for the custodian alone.
+    """The units above the ceiling and their rows beyond it, for the custodian alone.
 
     Args:
         units: how many had too many rows.
@@ -88,7 +88,7 @@ def _kept(table: Table, owner: Owner, snapshot: Snapshot) -> tuple[HeldTable, Be
             raise SourceUnsupported(
                 f"{beyond.units:,} units have more than most_rows_per_unit = {table.most_rows_per_unit:,} rows in "
                 f"table {table.name!r}, and nothing can be left out of a table in place",
-                hint="declare a higher number, or admit it as a copy: leave in_place out",
+                hint="declare a higher number, or admit the table as a copy: leave in_place out",
             )
         names = ", ".join(f"c{number} AS {name(column.name)}" for number, column in enumerate(own.columns))
         rest = f"SELECT {names} FROM t0 ANTI JOIN beyond USING (number)"  # noqa: S608 — names are quoted

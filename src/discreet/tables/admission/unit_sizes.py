@@ -18,7 +18,7 @@ from discreet.tables.schema.dataset import owner_of
 from discreet.tables.schema.table import Owner, Table
 
 LIMITS = (1, 2, 5, 10, 20, 50)
-"""Limits on rows; for each, what it would cut off is told."""
+"""The limits on rows for which a report says what they would cut off."""
 
 _QUANTILES = (50, 90, 99)
 """Percentiles of units by their rows."""
@@ -27,7 +27,7 @@ _WORDS = (
     "unknown unkn unk none null nil nan na n/a n.a. nobody anonymous anon missing default guest dummy test tbd todo "
     "undefined unbekannt inconnu desconocido x xx xxx xxxx - -- --- ? ?? ??? . #n/a"
 )
-"""What is written for nobody, in small letters."""
+"""What is written in place of an id, in small letters."""
 
 _FORMS = {
     "a word for nobody, such as unknown or n/a": f"id IN ({', '.join(map(string, _WORDS.split()))})",
@@ -37,14 +37,14 @@ _FORMS = {
     "nines": "regexp_full_match(id, '9{3,}')",
     "ones": "regexp_full_match(id, '1{4,}')",
 }
-"""Which ids look like place-holders: conditions on `id` in small letters, of which the first that holds counts."""
+"""Ids that look like place-holders: conditions on `id` in small letters; the first that holds counts."""
 
 _NUMBERED = ("zeros", "nines", "ones")
-"""Forms that an honest number may have: they are told of ids with more rows than nearly all others."""
+"""Forms that an honest number may have too: they are reported only for ids with more rows than nearly all others."""
 
 
 def with_unit_sizes(snapshot: Snapshot, tables: Sequence[Table]) -> dict[str, Mapping[str, Any]]:
-    """What is reported of a snapshot's tables, with `units` where units may have many rows.
+    """The report on a snapshot's tables, with `units` if units may have many rows.
 
     That is: `units`, how many there are; `quantiles` of their rows, by per cent; `greatest`, the rows of the greatest;
     `cut_off`, by limit, how many rows would be beyond it; and `placeholders`, by form, how many `ids` look like it

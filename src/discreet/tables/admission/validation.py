@@ -65,14 +65,14 @@ def absence(source: Source, data: Mapping[str, object], name: str) -> SchemaMism
     from discreet.tables.sources.frames import is_index
 
     if is_index(data.get(source.location), name):
-        return SchemaMismatch(f"{name!r} is the table's index, and no column", hint="reset_index() makes it one")
+        return SchemaMismatch(f"{name!r} is the table's index, not a column", hint="reset_index() makes it one")
     with open_source(source, data) as opened:
         there = next((each for each in opened.fields if each.name.casefold() == name.casefold()), None)
     if there is None or _kind(there, source, identifies=False) is not None:
         return None
     return SchemaMismatch(
         f"column {name!r} holds {called(there.type)}, which can't be read",
-        hint="make texts, numbers or times of it, or leave it out",
+        hint="convert it to texts, numbers or times, or leave it out",
     )
 
 
@@ -124,13 +124,13 @@ def check_schema(table: Table, fields: Sequence[Field]) -> dict[str, Field]:
             )
         if column.form and not (there.untyped or _has_form(there.type, column)):
             raise SchemaMismatch(
-                f"column {column.name!r} holds {called(there.type)}, which isn't written in any form",
+                f"column {column.name!r} holds {called(there.type)}, to which no written form applies",
                 hint=f"leave {' and '.join(column.form)} out",
             )
         if getattr(there.type, "tz", None) is not None and column.time_zone is None:
             raise SchemaMismatch(
-                f"column {column.name!r} holds points in time, which are another day and hour in each time zone",
-                hint=Hint.of("say in which they are to be told: {time_zone}", time_zone="Europe/Paris").in_file(),
+                f"column {column.name!r} holds points in time, whose day and hour depend on the time zone",
+                hint=Hint.of("name the time zone: {time_zone}", time_zone="Europe/Paris").in_file(),
             )
     return {column.name.casefold(): found[column.name.casefold()] for column in table.columns}
 
@@ -154,7 +154,7 @@ def check_zones(session: Session, tables: Iterable[Table]) -> None:
         known = "SELECT 1 FROM pg_timezone_names() WHERE name = ?"
         if column.time_zone is not None and not session.execute(known, [column.time_zone]):
             raise InvalidArgument(
-                f"column {column.name!r} has a time zone that nobody knows: {column.time_zone!r}",
+                f"column {column.name!r} has an unknown time zone: {column.time_zone!r}",
                 hint='a name of the IANA database, such as "Europe/Paris", or "UTC"',
             )
 
@@ -168,4 +168,6 @@ def check_unchanged(sources: Sequence[OpenSource]) -> None:
 
 def changed(location: str) -> SourceUnsupported:
     """The error for a source that doesn't hold still."""
-    return SourceUnsupported(f"{location!r} was changed while it was read", hint="admit it again once it is whole")
+    return SourceUnsupported(
+        f"{location!r} was changed while it was being read", hint="admit it again when it is complete"
+    )

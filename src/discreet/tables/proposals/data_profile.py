@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnProfile:
-    """What was seen in one column. All of it is private: its least value belongs to somebody.
+    """Everything that was seen in one column. All of it is private: the least value belongs to somebody.
 
     Args:
         lo: least value of a column of numbers or times; None if there is none, or nobody looked.
@@ -54,7 +54,7 @@ class ColumnProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataProfile:
-    """What was seen in a table, by the name of the column. Only the custodian's own `init` makes one.
+    """Everything that was seen in a table, by column. Only the custodian's own `init` makes one.
 
     Args:
         columns: what was seen in each.
@@ -77,7 +77,7 @@ class DataProfile:
     layout: tuple[str, ...] = ()
 
     def of(self, column: str) -> ColumnProfile:
-        """What was seen in that column; nothing if nobody looked."""
+        """The profile of that column; an empty one if nobody looked."""
         return self.columns.get(column, ColumnProfile())
 
     @property
@@ -93,7 +93,7 @@ class DataProfile:
 
 
 MOST_VALUES = 1_000
-"""Different values that are listed; a column with more, or more ways to write them, has no list."""
+"""How many distinct values are listed; a column with more, or with more ways to write them, has no list."""
 
 _LISTED = {Kind.TEXT, Kind.INTEGER, Kind.BOOLEAN, Kind.DATE}
 _BY_NAME = (Kind.TEXT, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.REAL, Kind.BOOLEAN)
@@ -153,7 +153,7 @@ def profile_table(
             for n, each_id in repeats.items():
                 each_id.add(batch.columns[n])
         if not opened.is_unchanged():
-            raise SourceUnsupported(f"{source.location!r} was changed while it was read", hint="look again")
+            raise SourceUnsupported(f"{source.location!r} was changed while it was being read", hint="look again")
     texts = {each.field.name: each.texts for each in looks if isinstance(each, _Untyped) and each.texts is not None}
     columns = tuple(_identifying(each.column(), unit, whole=each.whole) for each in looks)
     return columns, DataProfile(
@@ -387,7 +387,7 @@ class _Untyped:
         return _column(self.field, self._kind or Kind.TEXT, "UTC" if self._zoned else None)
 
     def seen(self) -> ColumnProfile:
-        """What is in it."""
+        """The profile of its values."""
         kind = self._kind or Kind.TEXT
         if kind is Kind.TEXT:
             if self._texts.values is not None:
@@ -437,7 +437,7 @@ class _Typed:
         return _column(self.field, self._kind, _zone(self.field.type))
 
     def seen(self) -> ColumnProfile:
-        """What is in it."""
+        """The profile of its values."""
         values = self._values.listed()
         if self._kind is Kind.INTEGER and values is not None:
             values = list(map(int, values))
@@ -447,7 +447,7 @@ class _Typed:
 
 
 def _seen(kind: Kind, ends: _Range, values: list[KeyValue] | None, *, null: bool) -> ColumnProfile:
-    """What was seen, with the values in order and NULL as the last of them."""
+    """The profile of values in order, with NULL last."""
     if kind not in _LISTED or values is None or len(values) + null > MOST_VALUES:
         return ColumnProfile(lo=ends.lo, hi=ends.hi)
     ordered: list[Any] = sorted(cast("list[Any]", values))  # of one kind

@@ -1,4 +1,4 @@
-"""What shows that a file is laid out for readers: sums below, merged cells, numbers of rows, a last column of nothing.
+"""Signs that a file is laid out for readers: sums below, merged cells, row numbers, an empty last column.
 
 The custodian, who alone sees it, is told of each; nothing is concluded from it.
 """
@@ -18,18 +18,18 @@ _SUM = re.compile(
     r"|note)s?\b.*",
     re.IGNORECASE,
 )
-"""How the last row begins where it sums up the others, or says where they are from."""
+"""How the last row begins if it sums up the others or names their source."""
 _UNNAMED = re.compile(
     r"(column [0-9]+|unnamed: [0-9]+|index|\.\.\.1|x|row_?id|row_?number|rownames?|obs|nr|no)", re.IGNORECASE
 )
-"""Names, or none, under which programs write the numbers of rows."""
+"""Names under which programs write row numbers, sometimes none."""
 _FEW = 3
-"""Filled cells at equal distances are none by chance if they are as many."""
+"""This many filled cells at equal distances aren't chance."""
 
 
 @dataclass(slots=True)
 class ColumnLayout:
-    """Where the cells of one column are filled, part by part.
+    """The places of a column's filled cells, part by part.
 
     Args:
         name: of the column.
@@ -96,18 +96,18 @@ class ColumnLayout:
 
 
 def told(columns: Sequence[ColumnLayout]) -> tuple[str, ...]:
-    """What the custodian is told of the layout, in words.
+    """Remarks for the custodian on the layout.
 
     Args:
         columns: in the source's order, each looked at to its end.
     """
     words = [
-        f"{each.name} is filled in each {each.gap:,}th row alone: are cells merged? The others are NULL"
+        f"{each.name} is filled only in every {each.gap:,}th row, and the others are NULL: are cells merged?"
         for each in columns
         if each.is_merged
     ]
     words += [
-        f"{each.name} numbers the rows: leave it out, it says nothing of anybody"
+        f"{each.name} numbers the rows: leave it out, it says nothing about anyone"
         for each in columns
         if each.rows > _FEW and each.counts and _UNNAMED.fullmatch(each.name)
     ]
@@ -120,7 +120,7 @@ def told(columns: Sequence[ColumnLayout]) -> tuple[str, ...]:
         )
     if any(_SUM.fullmatch(each.ending) for each in columns[:_FEW]):
         words.append(
-            "the last row seems to sum up the others, or to say where they are from, and would be somebody: "
+            "the last row seems to sum up the others or name their source, and would count as a person: "
             "--footer-lines leaves it out"
         )
     return tuple(words)
@@ -130,7 +130,7 @@ _EXPONENT = r"^[0-9][.,][0-9]+[eE][+][0-9]+$"
 
 
 def told_of_texts(texts: Mapping[str, pa.Array], ids: Iterable[str]) -> tuple[str, ...]:
-    """What the custodian is told of cells that aren't read as what they are.
+    """Remarks for the custodian on cells that aren't read as what they are.
 
     Args:
         texts: different texts of each column, as many as were looked at.
@@ -139,7 +139,7 @@ def told_of_texts(texts: Mapping[str, pa.Array], ids: Iterable[str]) -> tuple[st
     import pyarrow.compute as pc
 
     words = [
-        f"{name} is rounded, as spreadsheets show long numbers: several may be one; export it as text"
+        f"{name} is rounded, as spreadsheets show long numbers, so that several may look the same: export it as text"
         for name in ids
         if name in texts and pc.any(pc.match_substring_regex(texts[name], _EXPONENT)).as_py()
     ]
@@ -154,7 +154,7 @@ def told_of_texts(texts: Mapping[str, pa.Array], ids: Iterable[str]) -> tuple[st
 
 
 def told_of_names(names: Sequence[str]) -> tuple[str, ...]:
-    """What the custodian is told of the names of columns, half of which aren't there.
+    """A remark for the custodian that at least half of the columns have no name.
 
     Examples:
         >>> told_of_names(["Report 2025", "column 2", "column 3"])

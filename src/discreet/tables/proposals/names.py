@@ -1,4 +1,4 @@
-"""What names say by themselves, without looking at any data: what a column is about, and whose rows a table has."""
+"""Reads from names alone, without looking at any data, what a column is about and whose rows a table has."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PEOPLE = (
     "customer client consumer subscriber cardholder passenger visitor employee worker staff student pupil donor "
     "voter taxpayer applicant borrower tenant owner"
 )
-"""Words for people, those first who are likelier to be what a table is about."""
+"""Words for people, those likelier to be what a table is about first."""
 
 
 def without_owner(name: str) -> str | None:
@@ -55,7 +55,7 @@ def joined(name: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knowledge:
-    """What is publicly known of a column.
+    """The public knowledge about a column.
 
     Args:
         why: where the knowledge is from, for a comment; starts in lower case.
@@ -113,7 +113,7 @@ class Codebook:
         return sum(not found.isdisjoint(_each_joined(fact.names)) for fact in self.facts) >= self.at_least
 
     def about(self, name: str, kind: Kind) -> Knowledge | None:
-        """What it says of a column, if the column has the kind it says."""
+        """The same for one column, if that has the right kind."""
         return find(self.facts, name, kind)
 
 
@@ -132,17 +132,17 @@ def _each_joined(names: str) -> frozenset[str]:
 # ── Whose rows a table has ───────────────────────────────────────────────────────────────────────────────────────────
 
 OWNERS = f"{PEOPLE} household family account device"
-"""Words for whom rows may be about, likeliest first."""
+"""Words for those whom rows may be about, likeliest first."""
 _ALONE = "person patient subject participant respondent user customer client employee student passenger"
-"""People that mean an id even without saying so. The others may be a yes or no, such as `insured`."""
+"""Words for people that mean an id even by themselves. The others may be a yes or no, such as `insured`."""
 
 NUMBERS = "id no nr num number key uuid guid code identifier hash pseudonym"
 _OFFICIAL = "ssn social_security_number nhs_number national_id tax_id passport_number mrn medical_record_number"
 BARE = "id uuid guid identifier"
-"""Ids of who knows what: perhaps of people, perhaps of rows."""
+"""Ids of unknown things: perhaps of people, perhaps of rows."""
 
 _EACH_ROW = (
-    "REVIEW: right only if nobody can have two rows. If somebody can, name the column that tells whose row it is."
+    "REVIEW: right only if nobody can have two rows. If somebody can, name the column that says whose row it is."
 )
 _ONE_ROW = Limits(rows=1)
 
@@ -190,7 +190,7 @@ def likely_unit(columns: Sequence[Column]) -> UnitChoice:
     if not ids:
         return UnitChoice(unit=Unit.row(), limits=_ONE_ROW, ids=(), why=_EACH_ROW)
     others = f"; so do {', '.join(ids[1:])}" if ids[1:] else ""
-    why = f"REVIEW: {ids[0]} looks like an id{others}. The unit is what tells whose row it is."
+    why = f"REVIEW: {ids[0]} looks like an id{others}. The unit is what says whose row it is."
     limits = _ONE_ROW if joined(ids[0]) in BARE.split() else None
     return UnitChoice(unit=Unit(ids[0]), limits=limits, ids=ids, why=why)
 
@@ -205,7 +205,7 @@ def named_unit(name: str, columns: Sequence[Column]) -> UnitChoice:
         return UnitChoice(unit=Unit.row(), limits=_ONE_ROW, ids=(), why=_EACH_ROW)
     for column in columns:
         if column.name.casefold() == name.casefold():
-            why = "As the custodian named it: what tells whose row it is."
+            why = "As the custodian named it: what says whose row it is."
             return UnitChoice(unit=Unit(column.name), limits=None, ids=(column.name,), why=why)
     known = ", ".join(column.name for column in columns)
     raise InvalidArgument(f"there is no column {name!r} to be the unit", hint=f"`row`, or one of {known}")
@@ -219,7 +219,7 @@ def unit_by_rows(candidates: Sequence[UnitCandidate]) -> UnitChoice:
 
 
 def rank_of_id(column: Column) -> int | None:
-    """How likely a column tells whose row it is: 0 is likeliest, None not at all.
+    """How likely a column is to say whose row it is: 0 is likeliest, None not at all.
 
     Examples:
         >>> def rank(name):
@@ -281,7 +281,7 @@ class TableNames:
 
     @property
     def called(self) -> set[str]:
-        """What other tables call the key: as the custodian did, or like the table."""
+        """The names that other tables may have for the key: the custodian's, or the table's."""
         own = {joined(self.key.name)} - set(BARE.split()) if self.chosen and self.key is not None else set()
         return own or _names_of_rows(self.name)
 
@@ -328,7 +328,7 @@ def with_one_row(choice: UnitChoice, table: TableNames, repeats: bool | None) ->
     if tells is None or choice.link is not None:
         return choice
     if repeats is False:
-        seen = f"One row, because no {tells} was seen in two; if somebody may have two, say how many."
+        seen = f"One row, because no {tells} was seen in two; if somebody may have more, say how many."
         return replace(choice, limits=_ONE_ROW, seen=seen)
     is_register = choice.limits is not None or joined(tells) in _names_of_rows(table.name)
     return replace(choice, limits=_ONE_ROW if is_register and not repeats else None)
@@ -352,7 +352,10 @@ def _spread(
 def _linked(link: Link) -> UnitChoice:
     """The choice of a link."""
     target = f"{link.table}.{link.to}"
-    why = f"REVIEW: by its name alone, {link.column} is taken for a link to {target}: whose that row is, this is."
+    why = (
+        f"REVIEW: judging by its name alone, {link.column} links to {target}: a row belongs to whoever that row "
+        "belongs to."
+    )
     return UnitChoice(unit=None, limits=None, ids=(), why=why, link=link)
 
 
@@ -376,7 +379,7 @@ def _candidates(table: TableNames, tables: Sequence[TableNames]) -> list[Link]:
 
 
 def _names_of_rows(table: str) -> set[str]:
-    """What a column is called that names the rows of a table."""
+    """The likely names of a column that identifies the rows of a table."""
     return {name for stem in _stems(table) for name in (*(stem + number for number in NUMBERS.split()), f"id{stem}")}
 
 

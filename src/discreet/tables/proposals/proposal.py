@@ -34,7 +34,7 @@ from discreet.tables.unit_candidates import UnitCandidate
 BUDGET = Budget(epsilon=3, delta="1e-6")
 
 _HEAD = (
-    "What is public about private tables. Proposed by `discreet init`: read it all before you protect anybody by it.",
+    "What is public about private tables. Proposed by `discreet init`: read it all before you protect anyone with it.",
     'Each declaration says where it came from: the "schema" (its kind), "public knowledge" or, with --leak, a "LEAK",',
     "read off the data. This file is meant to be public, so replace each LEAK by what the column may hold, whoever is",
     "in the table.",
@@ -146,7 +146,7 @@ def propose_together(
     """
     if leak and strict:
         raise InvalidArgument(
-            "what isn't looked at can't be told", hint=Hint.of("{leak} or {strict}", leak=None, strict=None)
+            "what isn't looked at can't be proposed", hint=Hint.of("{leak} or {strict}", leak=None, strict=None)
         )
     choices = [_choice(each, leak=leak) for each in tables]
     if unit is not None:
@@ -186,13 +186,15 @@ def _choice(given: ProposalInput, *, leak: bool) -> UnitChoice:
 
 # ── One table ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_GUESSED = "REVIEW: kinds other than text were guessed from cells, of which one can change a kind; correct them."
-_WRITTEN = "REVIEW: the decimal mark and the order of dates are as the cells seem to be written; correct them."
+_GUESSED = (
+    "REVIEW: kinds other than text were guessed from cells, a single one of which can change a kind; correct them."
+)
+_WRITTEN = "REVIEW: the decimal mark and the order of dates were guessed from the cells; correct them."
 _ADDRESS = re.compile(r"[^@\s]+@[^@\s]+[.][^@\s]+")
 _VALUE = re.compile(
     r"[+-]?[0-9]+(?:[.,][0-9]+)?|[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2,4}.*"
 )
-_LIMITS = "REVIEW: how much one unit counts at the most. What is beyond counts for less; higher limits mean more noise."
+_LIMITS = "REVIEW: how much one unit counts at most. Anything beyond is cut off; higher limits mean more noise."
 _NO_LIMITS = (
     "REVIEW: no limit is proposed: how many rows of one unit count at the most, names don't say. What is beyond it",
     "makes answers too low, which no ± shows; higher ones mean more noise. Set it from knowledge, not from the table:",
@@ -205,7 +207,7 @@ _NO_LIMITS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalInput:
-    """What a proposal for a table may be made from.
+    """The material for a proposal about one table.
 
     Args:
         columns: the schema: names and kinds, as the engine describes them.
@@ -223,7 +225,7 @@ class ProposalInput:
 
     @property
     def called(self) -> str:
-        """What the table is to be called."""
+        """The table's name."""
         return self.name or self.source.table or self.source.stem
 
 
@@ -301,7 +303,9 @@ class TableProposal:
     def _missing_note(self) -> Note:
         """The comment on the texts for NULL."""
         if self.missing_origin is Origin.DATA:
-            return Note(above=("REVIEW: often written for NULL, and in some cell; replace by what the codebook says.",))
+            return Note(
+                above=("REVIEW: often written for NULL, and found in some cell; replace by what the codebook says.",)
+            )
         return Note(beside=f"{Origin.KNOWLEDGE}: {self.codebook.title}") if self.codebook else Note()
 
 
@@ -382,6 +386,6 @@ def _doubtful_names(given: ProposalInput) -> tuple[str, ...]:
 
 
 def _also_linked(link: Link) -> str:
-    """What to think of where names suggest a link that wasn't taken."""
-    public = f"if everybody may know {link.table}, say there public = true"
+    """Remarks where names suggest a link that wasn't proposed."""
+    public = f"if everyone may know {link.table}, declare it public = true"
     return f"{link.column} looks like a link to {link.table}.{link.to}: {public}"

@@ -22,7 +22,7 @@ def codebook(names: Sequence[str]) -> Codebook | None:
 
 
 def knowledge(name: str, kind: Kind) -> Knowledge | None:
-    """What is publicly known of any column of that name and kind; None if nothing is.
+    """The public knowledge about any column of that name and kind; None if there is none.
 
     Examples:
         >>> print(knowledge("patient_age", Kind.INTEGER).bounds)
@@ -239,7 +239,7 @@ STATES = (
 
 _BIRTH = "birth_date date_of_birth dob born birthday"
 _THIS_YEAR = datetime.now(UTC).year
-"""Nobody in a record was born later; a year to come would be a group of noise alone."""
+"""Nobody in a record was born later; a future year would be a group of pure noise."""
 _BIRTH_WHY = "people in records of today were born from 1900 on, and by now"
 
 FACTS: tuple[Fact, ...] = (
@@ -326,7 +326,7 @@ FACTS: tuple[Fact, ...] = (
         "name full_name first_name last_name surname given_name family_name middle_name maiden_name", "a name"
     ),
     _identifying("email email_address phone phone_number telephone mobile mobile_number fax", "reaches one person"),
-    _identifying("address street street_address address_line home_address", "leads to one door"),
+    _identifying("address street street_address address_line home_address", "leads to one home"),
     _identifying("ip ip_address mac_address imei device_id license_plate vin", "belongs to one device or car"),
     _identifying(
         "ssn social_security_number passport_number national_id tax_id iban credit_card", "an official number"
@@ -338,8 +338,8 @@ _NAMED_LAST = """
     email mail phone telephone mobile fax address addr street surname lastname firstname fullname ssn iban passport
     telefon handy adresse strasse nachname vorname telefono direccion calle apellido correo indirizzo cognome adres
     """
-"""What a column holds whose name ends so, whatever comes before: `billing_address`, `contact_phone`."""
-_LEADS = Knowledge(why="its name ends like one that reaches people", identifying=True)
+"""What a column holds if its name ends like this, whatever comes before: `billing_address`, `contact_phone`."""
+_LEADS = Knowledge(why="its name ends like that of a way to reach people", identifying=True)
 
 _FLAG = Fact(names="", kinds=_INTEGER, knowledge=Knowledge(why="its name is a yes or no", codings=(Keys((0, 1)),)))
 _PARTS = Knowledge(why="parts of a hundred", bounds=Bounds(Fraction(0), Fraction(100)))

@@ -20,11 +20,12 @@ from discreet.tables.schema.table import Link
 
 _ENDINGS = ("id", "nr", "num", "number", "uuid", "guid", "hash", "pseudonym")
 _NO_IDS = frozenset(["acid", "bid", "covid", "fluid", "grid", "liquid", "paid", "rapid", "solid", "valid", "void"])
-"""Words that end like ids and are none."""
+"""Words that end like ids but aren't."""
 
 _MANY = 20
-"""A column that isn't called like an id has more different values than this before it is taken for one: lists of wards,
-grades or shops are shorter."""
+"""A column whose name isn't an id's must have more distinct values than this to be taken for one: lists of wards,
+grades or shops are shorter.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,16 +124,16 @@ def _shared(
 
 
 def _choice(shared: _Shared, number: int, owner: int, tables: Sequence[TableNames]) -> UnitChoice:
-    """What one of the tables that share an id is given: the unit, or the link to it."""
+    """The proposal for one of the tables that share an id: the unit, or the link to it."""
     column, first = shared.columns[number].name, tables[owner].name
     others = ", ".join(tables[each].name for each in shared.columns if each != owner)
     if number == owner:
         seen = f"it names each row of {first} once" if owner in shared.owners else "both have it"
         why = (
-            f"REVIEW: {column} is shared with {others}, and {seen}: if a row of {first} is a person, it is the unit; "
-            "if everybody may know that table, say public = true."
+            f"REVIEW: {column} is shared with {others}, and {seen}: if a row of {first} is a person, this is the "
+            "unit; if everyone may know that table, declare it public = true."
         )
         return UnitChoice(unit=Unit(column), limits=None, ids=(), why=why)
     link = Link(column, first, shared.columns[owner].name)
-    why = f"REVIEW: {column} is shared with {first}: whose that row is, this is."
+    why = f"REVIEW: {column} is shared with {first}: a row belongs to whoever that row belongs to."
     return UnitChoice(unit=None, limits=None, ids=(), why=why, link=link)

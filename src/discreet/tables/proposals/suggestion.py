@@ -24,7 +24,7 @@ from discreet.tables.schema.toml import key, printable
 MOST_KEYS = 100
 """How many values read off the data are proposed as keys; a column with more isn't a list of groups."""
 LONGEST_KEY = 40
-"""Characters of a text that may be a key: a longer one is a note about a person."""
+"""How long a text may be that is proposed as a key: a longer one is a note about a person."""
 LEAST_UNITS = 10
 """How many units must have a text before it is proposed as a key: with fewer, it may single them out."""
 
@@ -33,19 +33,19 @@ _LEAK = "LEAK: read off the data; replace by what the column may hold"
 
 
 class Origin(StrEnum):
-    """Where a declaration came from."""
+    """The origin of a declaration."""
 
     SCHEMA = "schema"
     """The kind of the column, and what follows from it."""
     KNOWLEDGE = "public knowledge"
-    """What anybody may know who never saw the table."""
+    """What anyone may know without having seen the table."""
     DATA = "read off the data"
     """A leak, until a custodian replaces it by what the column may hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """What to declare of one column.
+    """A proposed declaration of one column.
 
     Args:
         column: the declaration.
@@ -97,7 +97,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What suggestions may be made from.
+    """The knowledge from which suggestions may be made.
 
     Args:
         book: the codebook of the public dataset that the table is taken for.
@@ -140,7 +140,7 @@ class Context:
 
 
 def suggest(column: Column, context: Context) -> Suggestion:
-    """What to declare of a column: what the schema says, else public knowledge, else what was seen.
+    """Propose a column's declaration from the schema, else from public knowledge, else from what was seen.
 
     Guarantee: the data has no part in it unless the origin says so. In particular public knowledge is never dropped
     because the data doesn't fit it, and one of several codings is never picked by the data without saying so.
@@ -162,7 +162,7 @@ def suggest(column: Column, context: Context) -> Suggestion:
 
 
 def _from_knowledge(column: Column, known: Knowledge, context: Context) -> Suggestion | None:
-    """What is known without a doubt; None if there are several codings."""
+    """A proposal from public knowledge; None if there are several codings."""
     if known.identifying:
         why = f"{known.why}, so it singles people out"
         return Suggestion(column=column, origin=Origin.KNOWLEDGE, reason=why, left_out=True)
@@ -174,7 +174,7 @@ def _from_knowledge(column: Column, known: Knowledge, context: Context) -> Sugge
 
 
 def _from_data(column: Column, known: Knowledge | None, context: Context) -> Suggestion | None:
-    """What was seen; None if it may not be told, or makes no declaration.
+    """A proposal from what was seen; None if that may not be shown, or makes no declaration.
 
     Guarantee: what leads to one person is never told. A text is proposed as a key only if it is short, has no form of
     an address or a number of somebody's, and many units have it.
@@ -194,7 +194,7 @@ def _from_data(column: Column, known: Knowledge | None, context: Context) -> Sug
     choices = _choices(column, known, context)
     for choice in choices if values != [None] else ():
         if set(values) <= {*(choice.keys or ()), None}:
-            reason = "LEAK: of the usual codings, the one that the data fits; replace by what the codebook says"
+            reason = "LEAK: the one of the usual codings that fits the data; replace by what the codebook says"
             fits = replace(choice, keys=context.usable(choice.keys or (), null=None in values))
             return Suggestion(column=fits, origin=Origin.DATA, reason=reason)
     return _with_keys(column, _common(values, seen, context), choices[:1])
@@ -308,7 +308,7 @@ def mismatch(item: Suggestion, context: Context) -> str | None:
 
 
 def _against(column: Column, seen: ColumnProfile, context: Context) -> str | None:
-    """What was seen in a column that its declaration doesn't allow."""
+    """The reason why a declaration doesn't fit the values seen in the column."""
     if column.keys is not None:
         found = texts(seen, context) if column.kind is Kind.TEXT else [*(seen.values or ()), seen.lo, seen.hi]
         if found is None:
@@ -327,7 +327,7 @@ def _against(column: Column, seen: ColumnProfile, context: Context) -> str | Non
 
 
 def _pattern(column: Column) -> str:
-    """How the column could be declared, were it known what it may hold."""
+    """A declaration with blanks, for when it is known what the column may hold."""
     what = 'keys = ["…", "…"]' if column.kind is Kind.TEXT else "bounds = [LEAST, GREATEST]"
     return f"{key(column.name)} = {{ kind = {value(column.kind.value)}, {what} }}"
 

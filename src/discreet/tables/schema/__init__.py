@@ -1,1 +1,1 @@
-"""What is declared of tables: columns, units, links, sources, and `discreet.toml`. All of it is public."""
+"""Declarations of tables: columns, units, links, sources, and `discreet.toml`. All of them are public."""

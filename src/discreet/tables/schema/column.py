@@ -15,8 +15,9 @@ from discreet.errors import Hint, InvalidArgument
 from discreet.privacy import Bounds, Keys, KeyValue
 
 LONGEST_TEXT = 1_000
-"""Characters of a text that are kept. Without a limit, one person's cell could be so long that a question which joins
-texts runs out of memory because of it: an exact answer to whether that person is there."""
+"""How many characters of a text are kept. Without a limit, one person's cell could be so long that a question that
+joins texts runs out of memory: an exact answer to whether that person is there.
+"""
 
 ThousandsMark = Literal[",", ".", " ", "'"]
 Epoch = Literal["s", "ms", "us", "days", "excel"]
@@ -44,7 +45,7 @@ class Kind(StrEnum):
 
 
 ZONE_NAME = re.compile("[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*")
-"""What a zone of the IANA database can be called."""
+"""The form of names of zones in the IANA database."""
 
 _KEY_KINDS = {str: Kind.TEXT, int: Kind.INTEGER, bool: Kind.BOOLEAN, date: Kind.DATE}
 
@@ -65,13 +66,13 @@ def kind_of(declaration: Bounds | Keys) -> Kind:
 
 
 MOST_PLACES = 18
-"""Digits behind the point: doubles have no more."""
+"""Digits after the point: doubles have no more."""
 
 
 @taking_known
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """What is public about one column.
+    """The public knowledge about one column.
 
     Args:
         name: as the source spells it; left out where columns are declared by name.
@@ -131,7 +132,7 @@ class Column:
                     f"{name} of {self._called} must be {_A[name]}, not {type(said).__name__}", hint=_AS[name]
                 )
         if self.bounds is not None and self.keys is not None:
-            raise InvalidArgument(f"{self._called} has bounds and keys; keys already say what it may hold")
+            raise InvalidArgument(f"{self._called} has both bounds and keys; keys alone say what it may hold")
         if self.bounds is not None:
             self._check_bounds(self.bounds)
         if self.time_zone is not None:
@@ -147,7 +148,7 @@ class Column:
 
     @property
     def form(self) -> Mapping[str, str]:
-        """What is declared of how its values are written.
+        """The declared options of how its values are written.
 
         Examples:
             >>> Column(name="paid", kind=Kind.REAL, thousands=",", strip="$").form
@@ -163,12 +164,12 @@ class Column:
             if not is_fit:
                 raise InvalidArgument(f"{self._called} is {self.kind}, which has no {name}")
         if self.thousands is not None:
-            check_one_of("mark between thousands", self.thousands, get_args(ThousandsMark))
+            check_one_of("thousands separator", self.thousands, get_args(ThousandsMark))
         if self.epoch is not None:
             check_one_of("epoch", self.epoch, get_args(Epoch))
         if set(self.strip) & set("0123456789+-.,eE\u2212") or not self.strip.isprintable():
             raise InvalidArgument(
-                f"{self._called} can't strip what numbers are made of", hint=Hint.of("{strip}", strip="$%")
+                f"{self._called} can't strip signs that numbers are made of", hint=Hint.of("{strip}", strip="$%")
             )
         if self.format is not None and (self.epoch is not None or not _tells_days(self.format, self.kind)):
             raise InvalidArgument(
@@ -178,13 +179,12 @@ class Column:
         is_instant = self.epoch in ("s", "ms", "us")
         if is_instant and (self.kind is not Kind.TIMESTAMP or self.time_zone is None):
             raise InvalidArgument(
-                f"{self._called} counts points in time, which are another day and hour in each time zone",
+                f"{self._called} counts points in time, whose day and hour depend on the time zone",
                 hint=Hint.of("declare it as timestamp, with {time_zone}", time_zone="Europe/Paris").in_file(),
             )
 
     @property
     def _called(self) -> str:
-        """What errors call it."""
         return f"column {self.name!r}" if self.name else "the column"
 
     def _check_length(self) -> None:
@@ -211,10 +211,10 @@ class Column:
     def _check_zone(self, zone: str) -> None:
         """Refuse a zone where there are no times, or what can't be the name of one."""
         if self.kind is not Kind.TIMESTAMP:
-            raise InvalidArgument(f"{self._called} is {self.kind}; only timestamps are told in a time zone")
+            raise InvalidArgument(f"{self._called} is {self.kind}; only timestamps have a time zone")
         if not ZONE_NAME.fullmatch(zone):
             raise InvalidArgument(
-                f"{self._called} has a time zone that can't be one: {zone[:40]!r}",
+                f"{self._called} has an impossible time zone: {zone[:40]!r}",
                 hint='"Europe/Paris", or "UTC"',
             )
 
@@ -244,4 +244,4 @@ def _tells_days(form: str, kind: Kind) -> bool:
 
 _A = {"bounds": "Bounds", "keys": "Keys", "time_zone": "a text"}
 _AS = {"bounds": "Bounds(0, 100)", "keys": 'Keys(["a", "b"])', "time_zone": '"Europe/Paris", or "UTC"'}
-"""How each is declared in code."""
+"""How each is declared in Python."""

@@ -234,7 +234,7 @@ def _link(node: Node, column: str, names: list[str]) -> Link:
 
 
 def _source(node: Node, missing: Node | None) -> Source:
-    """Where the table lies: a path whose ending says what it is, or a table with the kind."""
+    """A table's source: a path whose ending says what kind it is, or a table that names the kind."""
     source = _place(node)
     if missing is None:
         return source

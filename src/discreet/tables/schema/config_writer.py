@@ -182,7 +182,7 @@ class _Writer:
 
 
 def declaration(column: Column) -> dict[str, Value]:
-    """What stands after the column's name."""
+    """The right-hand side of a column's declaration."""
     item: dict[str, Value] = {"kind": column.kind.value}
     if column.bounds is not None:
         item["bounds"] = _bounds(column.bounds)
@@ -225,7 +225,7 @@ def _source(table: Table) -> Value:
 
 
 def _whose(table: Table) -> dict[str, Value]:
-    """Whose the rows are, and how many of them count; or that they are nobody's."""
+    """The lines that say whose the rows are and how many of them count, or that they are nobody's."""
     if table.public:
         unique: dict[str, Value] = {"unique": list(table.unique)} if table.unique else {}
         return {"public": True, **unique}
@@ -263,7 +263,7 @@ def _limits(limits: Limits) -> Value:
 # ── Values ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 Value: TypeAlias = "str | bool | int | Fraction | date | list[Value] | dict[str, Value] | None"
-"""What the writer writes. None is NULL among keys, written `{ null = true }`, because TOML has no word for it."""
+"""A value that can be written. None is NULL among keys, written `{ null = true }`, because TOML has no word for it."""
 
 _ARRAY_WIDTH = 100
 _SIGNIFICANT = 100

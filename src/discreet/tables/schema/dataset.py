@@ -31,7 +31,7 @@ EMBEDDED = "duckdb"
 """The engine that comes with discreet."""
 
 CHOSEN_BY = "duckdb hash"
-"""The hash by which it chooses. What is planned for it doesn't name it, as it didn't before there were others."""
+"""The hash by which it chooses. Plans for it don't name the hash, as they didn't before there were others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +81,9 @@ class Dataset:
             )
         object.__setattr__(self, "adjacency", Adjacency(self.adjacency))  # rules compare by identity
         if not self.name or not self.ledger:
-            raise InvalidArgument("a dataset needs a name and a ledger", hint="what was spent is remembered there")
+            raise InvalidArgument("a dataset needs a name and a ledger", hint="the ledger remembers what was spent")
         if not self.engine:
-            raise InvalidArgument("an engine needs a name", hint="leave it out for the embedded one")
+            raise InvalidArgument("an engine needs a name", hint="leave it out to use the embedded one")
         check_total(self.budget)
         if self.schema is not None and not all(self.schema.split(".")):
             raise InvalidArgument(f"a schema can't be called {self.schema!r}", hint='schema = "public"')
@@ -92,7 +92,7 @@ class Dataset:
         if all(table.public for table in self.tables):
             raise InvalidArgument(
                 f"dataset {self.name!r} has public tables only, so there is nothing to protect",
-                hint=Hint.of("leave out {public} where rows are about people", public=True),
+                hint=Hint.of("leave out {public} if rows are about people", public=True),
             )
         graph = SchemaGraph(self.tables)
         for table in self.tables:
@@ -123,7 +123,7 @@ class Dataset:
         return {table.name.casefold(): owner.words(table) for table, owner in owners if owner is not None}
 
     def owner(self, table: Table) -> Owner | None:
-        """How the unit of a table's rows is found; None if the table is public."""
+        """The way to the unit of a table's rows; None if the table is public."""
         return owner_of(table, self.tables)
 
 
@@ -150,7 +150,7 @@ def check_total(budget: Budget) -> None:
     """
     if isinstance(budget, MonthlyShare):
         raise InvalidArgument(
-            "the budget of all never renews, for what was lost stays lost",
+            "the budget itself never renews, because what was lost stays lost",
             hint=Hint(
                 'Budget(epsilon=3), and analysts={"alice": MonthlyShare(epsilon=1)}',
                 cli='renews = "monthly" under [analysts.alice], not under [budget]',
@@ -168,15 +168,17 @@ def _check_share(analyst: str, share: Budget, budget: Budget) -> None:
     }
     for name, (part, whole) in pairs.items():
         if part is not None and whole is not None and part > whole:
-            raise InvalidArgument(f"the share of {analyst!r} has more {name} than the budget for all has")
+            raise InvalidArgument(f"the share of {analyst!r} has more {name} than the whole budget has")
 
 
 MOST_HOPS = 16
-"""How many links may be followed to a row's owner. Each is a join in every question, so no honest schema needs more."""
+"""How many links may be followed to a row's owner. Each is a join in every question, and no honest schema needs
+more.
+"""
 
 
 def owner_of(table: Table, tables: Sequence[Table]) -> Owner | None:
-    """How the unit of a table's rows is found; None if the table is public.
+    """The way to the unit of a table's rows; None if the table is public.
 
     Guarantee: there is one way only. A table whose links lead to private tables in two ways is refused, because its
     rows would belong to two units, of which one would be protected and the other not.
@@ -246,7 +248,7 @@ class SchemaGraph:
         return target
 
     def owner(self, table: Table) -> Owner | None:
-        """How the unit of a table's rows is found; None if the table is public.
+        """The way to the unit of a table's rows; None if the table is public.
 
         Raises:
             InvalidArgument: as for `owner_of`.
@@ -281,8 +283,8 @@ class SchemaGraph:
             )
         if len(ways) > 1:
             raise InvalidArgument(
-                f"the links {ways[0]} and {ways[1]} of table {table.name!r} both say whose its rows are",
-                hint="keep the one that leads to those who are to be protected",
+                f"the links {ways[0]} and {ways[1]} of table {table.name!r} both say whose the rows are",
+                hint="keep the one that leads to the people to be protected",
             )
         return ways[0]
 
@@ -314,7 +316,7 @@ class SchemaGraph:
 
 
 def _folded(owner: Owner) -> tuple[str, ...]:
-    """What two owners have in common if they are the same: names of tables and columns differ in more than case."""
+    """A form that is equal for equal owners: names of tables and columns differ in more than case."""
     return tuple(name.casefold() for hop in owner.hops for name in (hop.column, hop.table.name, hop.to)) + tuple(
         str(part).casefold() for part in (owner.unit.column, owner.unit.per, owner.unit.at)
     )
@@ -358,7 +360,7 @@ def _column(column: Column) -> dict[str, Any]:
 
 
 def declarations_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
-    """What is declared of each table, by its name in lower case, as JSON-ready data with exact numbers.
+    """The declarations of each table, by its name in lower case, as JSON-ready data with exact numbers.
 
     Where its source lies isn't in it. To add a key, say in `ledger.changes` what a change of it weakens.
     """
@@ -366,7 +368,6 @@ def declarations_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
 
 
 def _declared(table: Table, dataset: Dataset) -> dict[str, Any]:
-    """What is declared of one table."""
     return {
         **{name: said for name, said in _table(table, dataset).items() if name != "columns"},
         "unique": list(table.unique),

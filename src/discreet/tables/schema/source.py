@@ -22,12 +22,12 @@ DecimalMark = Literal[".", ","]
 
 _WHY_NOT: Mapping[str, str] = {
     "table": "only a database has tables with names, and a spreadsheet sheets",
-    "missing": "only where cells are texts does a text stand for NULL",
-    "decimal": "only where cells are texts is a number written with a mark",
-    "dates": "only where cells are texts is a date written in an order",
+    "missing": "a text can mean NULL only if cells are texts",
+    "decimal": "a number has a decimal mark only if cells are texts",
+    "dates": "a date has an order only if cells are texts",
     "encoding": "only a text file has an encoding",
     "skip_malformed": "only a text file can have malformed records",
-    "header_line": "only of a CSV file or a sheet does a line name the columns",
+    "header_line": "only in a CSV file or a sheet does a line name the columns",
     "footer_lines": "only a CSV file or a sheet has lines below its rows",
     "delimiter": "only a CSV file has a delimiter",
     "quote": "only a CSV file has quoted cells",
@@ -35,15 +35,15 @@ _WHY_NOT: Mapping[str, str] = {
     "comment": "only a CSV file has lines that are comments",
     "trailing_delimiter": "only a CSV file has delimiters",
     "multiline": "only a CSV file has cells of several lines",
-    "in_place": "only of Parquet files can all be checked that questions rely on; leave it out to copy",
+    "in_place": "only for Parquet files can everything be checked that questions rely on; leave it out to make a copy",
 }
-"""Why a declaration means nothing for the formats that don't have it among their options."""
+"""Why an option means nothing for the formats that don't take it."""
 
 
 @taking_known
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where a table lies, and how it is to be read. Nothing of that is ever guessed from rows.
+    """The place of a table, and how to read it. Neither is ever guessed from rows.
 
     Args:
         kind: how to read it. `memory` tables exist in one process only and can't be named in a file.
@@ -134,7 +134,7 @@ class Source:
         if len(set(there)) < len(there):
             raise InvalidArgument("delimiter, quote, escape and comment are different signs")
         if self.escape is not None and not self.quote:
-            raise InvalidArgument("where no cell is quoted, nothing needs an escape", hint="leave escape out")
+            raise InvalidArgument("if no cell is quoted, nothing needs an escape", hint="leave escape out")
 
     @classmethod
     def of(cls, path: str | Path, **declared: Any) -> Self:  # noqa: ANN401 — the arguments of the class, checked there
@@ -189,7 +189,7 @@ class Source:
         return FORMATS[self.kind].options if self.kind in FORMATS else ()
 
     def declared(self) -> Mapping[str, Any]:
-        """What is declared of how it is read, and isn't the default.
+        """The options for reading it that aren't at their defaults.
 
         Examples:
             >>> Source.of("visits.csv", dates="dmy").declared()
@@ -199,7 +199,7 @@ class Source:
 
 
 def defaults() -> dict[str, object]:
-    """What may be declared of how a source is read, with what holds unless it is."""
+    """The options for reading a source, with their defaults."""
     return {each.name: each.default for each in fields(Source) if each.name not in ("kind", "location")}
 
 
@@ -210,7 +210,7 @@ def _separates(delimiter: str) -> bool:
 
 _USUAL_SIGNS = {"quote": "'", "escape": "\\", "comment": "#"}
 MOST_LINES_ABOVE, MOST_FOOTER_LINES = 10_000, 100
-"""How far down a header may stand, and how many lines below the rows may be left out."""
+"""How far down a header may be, and how many lines below the rows may be left out."""
 
 
 def _is_sign(sign: str) -> bool:

@@ -18,15 +18,15 @@ from discreet.tables.schema.source import Source
 
 _ONE_ROW = Limits(rows=1)
 _NO_ID = frozenset({Kind.REAL, Kind.BOOLEAN})
-"""Kinds whose values can't tell one from another: reals are rarely equal, and there are two booleans."""
+"""Kinds whose values can't identify: reals are rarely equal, and there are only two booleans."""
 _AS_INTEGER = 'kind = "integer" reads its whole numbers'
 
 _SHOWN = 10
-"""How many names of columns fit a line."""
+"""How many names of columns fit in a line."""
 _GROUP = re.compile("[a-z0-9_-]{1,64}")
 
 _MOST_OF_UNIT = 100_000_000
-"""A unit of more rows than that moves any question by seconds, so nothing could be asked."""
+"""A unit with more rows than that moves the time of any question by seconds, so nothing could be asked."""
 
 ROW_CEILING = 2**40
 """How many rows a table may have if nothing is declared: generous, so that the safety it buys is kept."""
@@ -35,8 +35,9 @@ MOST_LEFT_OUT = Fraction(1, 100)
 
 
 MOST_ROWS_PER_UNIT = 1_000
-"""How many rows one unit may have in a table if nothing is declared: so many that hardly anybody is cut off, so few
-that one person moves the time of most questions by thousandths of a second."""
+"""How many rows one unit may have in a table by default: enough that hardly anyone is cut off, and few enough that one
+person moves the time of most questions by only thousandths of a second.
+"""
 
 
 @taking_known
@@ -76,7 +77,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """What is public about one table: of a private one its declaration, of a public one everything.
+    """The public knowledge about one table: of a private one its declaration, of a public one everything.
 
     Args:
         name: what questions call it.
@@ -148,22 +149,23 @@ class Table:
     def _check_numbers(self) -> None:
         """Refuse ceilings and parts that are none."""
         if type(self.row_ceiling) is not int or not 1 <= self.row_ceiling <= 2**48:
-            raise InvalidArgument("row_ceiling must be from 1 to 2⁴⁸, and whole", hint="1_000_000")
+            raise InvalidArgument("row_ceiling must be a whole number from 1 to 2⁴⁸", hint="1_000_000")
         if type(self.most_rows_per_unit) is not int or not 1 <= self.most_rows_per_unit <= _MOST_OF_UNIT:
             raise InvalidArgument(
-                f"most_rows_per_unit must be from 1 to {_MOST_OF_UNIT:,}, and whole", hint=f"{MOST_ROWS_PER_UNIT:_}"
+                f"most_rows_per_unit must be a whole number from 1 to {_MOST_OF_UNIT:,}", hint=f"{MOST_ROWS_PER_UNIT:_}"
             )
         object.__setattr__(self, "most_left_out", rational(self.most_left_out, "most_left_out"))
         if not 0 <= self.most_left_out <= 1:
-            raise InvalidArgument("most_left_out is a part, from 0 to 1", hint="0.05")
+            raise InvalidArgument("most_left_out must be from 0 to 1", hint="0.05")
 
     def _check_column(self, column: Column) -> None:
         """Refuse a column that its source can't hold."""
         if column.thousands == self.source.decimal:
             raise InvalidArgument(
-                f"in column {column.name!r}, {column.thousands!r} can't be decimal mark and stand between thousands",
+                f"in column {column.name!r}, {column.thousands!r} can't be both the decimal mark and the "
+                "thousands separator",
                 hint=Hint.of(
-                    "{decimal}, or another mark between thousands", decimal="," if column.thousands == "." else "."
+                    "{decimal}, or another thousands separator", decimal="," if column.thousands == "." else "."
                 ),
             )
         self._check_keys(column)
@@ -203,7 +205,7 @@ class Table:
         for what, declared in beside.items():
             if declared:
                 raise InvalidArgument(
-                    f"table {self.name!r} is public, so it has no rows to protect, and takes no {what.split()[-1]}",
+                    f"table {self.name!r} is public, so it has no rows to protect and takes no {what.split()[-1]}",
                     hint=Hint.of(f"leave out {what}, or {{public}} if its rows are about people", public=True),
                 )
         for name in self.unique:
@@ -218,7 +220,7 @@ class Table:
             )
         if self.unique:
             raise InvalidArgument(
-                f"table {self.name!r} is private, so that what is unique in it can't be checked without giving it away",
+                f"table {self.name!r} is private, so checking what is unique in it would give something away",
                 hint="leave unique out: only public tables take it",
             )
         for link in self.links:
@@ -295,7 +297,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """How the unit of a table's rows is found.
+    """The way from a table's rows to their unit.
 
     Args:
         unit: its columns are those of the table where the hops end; of the table itself, if there are none.
@@ -306,7 +308,7 @@ class Owner:
     hops: tuple[Hop, ...] = ()
 
     def signature(self, table: Table) -> tuple[Kind | None, Period | None]:
-        """What the units of two tables must have in common before they can be equal: the id's kind, and the period.
+        """The id's kind and the period, which must be alike before the units of two tables can be equal.
 
         Args:
             table: whose rows this is the owner of.

@@ -18,10 +18,11 @@ from discreet.suggestions import nearest
 
 MOST_DIGITS = 400
 """Numbers with more digits, or beyond 10^±400, are refused: no declaration needs them, and exact arithmetic on
-`1e999999999` would take memory without end."""
+`1e999999999` would exhaust memory.
+"""
 
 MOST_BYTES = 16 * 2**20
-"""Files longer than this are refused unread: no configuration is, and a pipe or device never ends."""
+"""Files longer than this are refused unread: no configuration is as long, and a pipe or device never ends."""
 
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -79,7 +80,7 @@ def _syntax(message: str, text: str) -> ConfigError:
         place = text.count("\n") + 1, len(text) - (text.rfind("\n") + 1) + 1
     words = printable(message[: match.start()])
     backslash = re.search("escape|hex", words)
-    hint = "texts and odd names stand in double quotes" if not backslash else "in paths write / instead of \\"
+    hint = "put texts and unusual names in double quotes" if not backslash else "in paths, write / instead of \\"
     return ConfigError(f"the file isn't valid TOML: {words[:1].lower()}{words[1:]}", hint=hint, place=place)
 
 
@@ -151,7 +152,7 @@ def write_config(text: str, path: str | os.PathLike[str], *, replacing: bool) ->
         finally:
             part.unlink(missing_ok=True)
     except FileExistsError:
-        raise ConfigError(f"the file {str(path)!r} is there already", hint="move it away first") from None
+        raise ConfigError(f"the file {str(path)!r} already exists", hint="move it away first") from None
     except (OSError, ValueError) as error:
         raise ConfigError(f"the file {str(path)!r} can't be written: {reason(error)}") from None
 
@@ -315,11 +316,11 @@ def _short(words: str) -> str:
 
 
 def describe(value: object) -> str:
-    """What is there, in a few words; never long, whatever it is."""
+    """The value in a few words, however long it is."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        return quoted(value) if len(value) <= _SHOWN else f"a text of {len(value)} signs"
+        return quoted(value) if len(value) <= _SHOWN else f"a text of {len(value)} characters"
     if isinstance(value, int | Decimal):
         short = isinstance(value, Decimal) or abs(value) < 10**_SHOWN
         return f"the number {str(value)[:_SHOWN]}" if short else "a number of too many digits"

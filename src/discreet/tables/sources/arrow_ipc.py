@@ -68,7 +68,7 @@ class OpenIpc(OpenFileSource):
         if is_damaged:
             raise SourceUnsupported(
                 f"the file {self.location!r} isn't Arrow IPC, or is damaged",
-                hint="write it anew, as Feather 2 if it was 1",
+                hint="write it again, as Feather 2 if it was Feather 1",
             )
 
     def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
@@ -82,7 +82,7 @@ class OpenIpc(OpenFileSource):
                 if size > MOST_IN_BATCH:
                     raise SourceUnsupported(
                         f"{self.location!r} has a batch of {size:,} bytes; {MOST_IN_BATCH:,} are allowed",
-                        hint="write it anew in smaller batches, or as Parquet",
+                        hint="write it again in smaller batches, or as Parquet",
                     )
                 for piece in slices(batch):
                     yield self._batch(piece, places, chosen)

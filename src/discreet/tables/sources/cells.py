@@ -17,7 +17,7 @@ from discreet.tables.sources.arrow import MOST_BYTES, MOST_ROWS
 from discreet.tables.sources.reader import Field
 
 _MOST_BITS = 4_000
-"""A whole number of more bits than this isn't written out; Python refuses it from some 14,000 on."""
+"""A whole number of more bits than this isn't written out; Python refuses to from about 14,000."""
 
 
 class Unreadable(Exception):
@@ -51,7 +51,7 @@ def text_of(value: Any) -> str | None:  # noqa: ANN401 — a cell of a spreadshe
 
 
 def _other(value: Any) -> str | None:  # noqa: ANN401 — as above
-    """What is neither text nor number."""
+    """A cell that is neither text nor number, as text."""
     kind = type(value).__name__
     if kind in ("NaTType", "NAType"):  # pandas' signs for nothing
         return None

@@ -32,23 +32,23 @@ from discreet.tables.sources.reader import Field, OpenFileSource, column_names
 _MARK = "\ufeff".encode()
 _DELIMITERS = ",;\t|"
 _SEPARATED = re.compile(rb'"?sep=([\t -~])"?[\r\n]')
-"""What a spreadsheet writes above a CSV file's header, so that another knows the delimiter."""
+"""What a spreadsheet writes above a CSV file's header to name the delimiter."""
 _LONGEST_SEPARATED = 16
 _BINARY = {
-    b"\x1f\x8b": ("is packed", "let its name end in .gz"),
-    b"\x28\xb5\x2f\xfd": ("is packed", "let its name end in .zst"),
+    b"\x1f\x8b": ("is packed", "give it a name that ends in .gz"),
+    b"\x28\xb5\x2f\xfd": ("is packed", "give it a name that ends in .zst"),
     b"\xfd7zX": ("is packed", "unpack it first"),
-    b"PK\x03\x04": ("is a zip archive or a spreadsheet", "unpack it, or let its name end in .xlsx"),
-    b"PAR1": ("is Parquet", "let its name end in .parquet"),
+    b"PK\x03\x04": ("is a zip archive or a spreadsheet", "unpack it, or give it a name that ends in .xlsx"),
+    b"PAR1": ("is Parquet", "give it a name that ends in .parquet"),
     b"\xff\xfe": ("is UTF-16", 'encoding = "utf-16"'),
     b"\xfe\xff": ("is UTF-16", 'encoding = "utf-16"'),
 }
-"""How files begin that are no UTF-8 text, what they are, and what to do."""
+"""How files that aren't UTF-8 text begin, what they are, and what to do about them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a CSV file's header says.
+    """The header of a CSV file.
 
     Args:
         names: of the columns.
@@ -90,8 +90,8 @@ def parse_header(line: bytes, source: Source, separated: str | None = None) -> H
         raise SourceUnsupported(
             f"the header of {where} isn't quoted as it should be",
             hint=Hint.of(
-                'a name is quoted from its first to its last sign, with each " in it doubled and no space before the '
-                "first or behind the last; or it has none. Is it a title, {header_line} says which line it is",
+                'a name has quotes around all of it, with each " in it doubled and no spaces outside them, or none at '
+                "all. If this line is a title, {header_line} says which line is the header",
                 header_line=source.header_line + 1,
             ),
         )
@@ -101,7 +101,7 @@ def parse_header(line: bytes, source: Source, separated: str | None = None) -> H
         other = next((each for each in _DELIMITERS if each in _bare(text, source)), None)
         if other is not None and other != delimiter:
             raise SourceUnsupported(
-                f"no {delimiter!r} stands in the header of {where}",
+                f"there is no {delimiter!r} in the header of {where}",
                 hint=Hint.of("{delimiter} seems right", delimiter=other),
             )
     return Header(column_names(cells, source.location), delimiter, text[:1])
@@ -141,7 +141,7 @@ def _text(line: bytes, source: Source) -> str:
     if text is None:
         raise SourceUnsupported(
             f"the header of {source.location!r} isn't {source.encoding} text",
-            hint=Hint.of("say its encoding, such as {encoding}; or save it in UTF-8", encoding="cp1252"),
+            hint=Hint.of("declare its encoding, such as {encoding}; or save it as UTF-8", encoding="cp1252"),
         )
     return text
 

@@ -56,7 +56,7 @@ class Signs:
         return outside
 
     def whole_lines(self, *, multiline: bool, at_end: bool) -> Signs:
-        r"""Of as much of the text as is, in all likelihood, whole records.
+        r"""Look at as much of the text as is, in all likelihood, whole records.
 
         It is exact where the text is well formed; where it isn't, `are_well_placed` will say so of what was cut off.
 

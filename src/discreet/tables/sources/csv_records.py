@@ -20,8 +20,9 @@ from discreet.tables.sources.csv_quoting import Signs, count_lines, is_utf8
 from discreet.tables.sources.malformed import Malformed, fault_in_line
 
 LONGEST_CELL = 1 << 20
-"""Bytes of a cell as it stands in the file (in UTF-8); a longer one is malformed. A quotation mark that is never closed
-would make one cell of the rest of the file."""
+"""How many bytes a cell may have in the file (in UTF-8); a longer one is malformed. An unclosed quotation mark would
+make one cell of the rest of the file.
+"""
 LONGEST_RECORD = 1 << 24
 """Bytes of a record, likewise."""
 
@@ -38,7 +39,7 @@ Parsed = TypeVar("Parsed", bound=Sized)
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What begins at a place of the text.
+    """The record, or part of one, that begins at a place of the text.
 
     Args:
         end: where the next record starts, if this one is whole.
@@ -87,7 +88,7 @@ class Grammar:
         object.__setattr__(self, "_stops", re.compile(b"[\r\n" + re.escape(self.quote + self.delimiter) + b"]"))
 
     def record(self, text: bytes, start: int, *, at_end: bool) -> Record | None:
-        """What begins at `start`, which is the start of a line; None if that can't be said before more text is there.
+        """Read the record at `start`, the start of a line; None if that takes more text.
 
         Args:
             text: a part of the file.
@@ -115,7 +116,7 @@ class Grammar:
         return self._ended(text, start, place - 1, at_end=at_end)
 
     def next_line(self, text: bytes, start: int, *, at_end: bool) -> int | None:
-        """Where the line after the one at `start` begins, whatever is quoted; None if that can't be said yet."""
+        """The start of the next line after `start`, ignoring quotes; None if that takes more text."""
         found = _LINE_END.search(text, start)
         if found is None:
             return len(text) if at_end else None
@@ -129,7 +130,7 @@ class Grammar:
         return None if end is None else Record(end, is_whole=True)
 
     def _cell(self, text: bytes, start: int, *, at_end: bool) -> int | None:
-        """Where the cell at `start` stops: a delimiter, a line end or the end of the file; −1 if it is malformed.
+        """The end of the cell at `start`: a delimiter, a line end or the end of the file; −1 if it is malformed.
 
         None if that can't be said yet.
         """
@@ -162,7 +163,7 @@ class Grammar:
         return self._open(at_end=at_end)
 
     def _open(self, *, at_end: bool) -> int | None:
-        """What a quotation mark is that isn't closed so far."""
+        """The meaning of a quotation mark that isn't closed so far."""
         return -1 if at_end else None
 
     def _may_span(self, text: bytes, start: int, stop: int) -> bool:
@@ -268,7 +269,7 @@ def whole_records(  # noqa: PLR0913 — what to read, how, and where to stop
     most: int | None = None,
     block: int = BLOCK,
 ) -> Iterator[Parsed]:
-    """What `parse` makes of the file's text, block by block, without the malformed records.
+    """Parse the file's text block by block, without the malformed records.
 
     Where a record is malformed, lines are dropped and counted, up to the next at which a whole record starts. What is
     dropped doesn't depend on the size of blocks: each is looked at as a whole first, which is fast, and record by
@@ -304,7 +305,7 @@ def whole_records(  # noqa: PLR0913 — what to read, how, and where to stop
                 continue
             parsed = parse(whole)
             if parsed is None:
-                raise AssertionError("a record that is whole isn't parsed")
+                raise AssertionError("a complete record can't be parsed")
         yield parsed
 
 

@@ -19,7 +19,7 @@ from discreet.tables.sources.files import identity_of
 from discreet.tables.sources.reader import Field, OpenDatabase, column_names, only
 
 _NUMBERS = frozenset({"HUGEINT", "UHUGEINT", "BIGNUM"})
-"""Whole numbers beyond 64 bits come as texts: Arrow's decimals have 38 digits, and these have 39 and more."""
+"""Whole numbers beyond 64 bits are read as texts: Arrow's decimals have 38 digits, and these can have 39."""
 _TEXTS = frozenset({"UUID"})
 _ATTACHED = "private"
 
@@ -126,7 +126,7 @@ def duckdb_tables(path: str) -> list[str]:
 
 
 def _duckdb_files(location: str) -> tuple[str, str]:
-    """Where a file lies, and its log."""
+    """The paths of a database file and its log."""
     return location, f"{location}.wal"
 
 
@@ -144,7 +144,7 @@ def _attached(location: str) -> Any:  # noqa: ANN401 — DuckDB hands out no typ
     if connection is None:  # raised here, outside the handler, so that DuckDB's own words aren't chained to it
         raise SourceUnsupported(
             f"{location!r} can't be opened as a DuckDB database",
-            hint="it is of another format or version, damaged, or open elsewhere for writing",
+            hint="it has another format or version, is damaged, or is open elsewhere for writing",
         )
     return connection
 
@@ -158,7 +158,7 @@ def _duckdb_damage_reported(location: str) -> Iterator[None]:
     except (duckdb.Error, pa.ArrowException, OSError, UnicodeDecodeError):
         is_damaged = True
     if is_damaged:
-        raise SourceUnsupported(f"the file {location!r} is damaged", hint="export it anew from its own source")
+        raise SourceUnsupported(f"the file {location!r} is damaged", hint="export it again from its own source")
 
 
 def _reader(relation: Any) -> pa.RecordBatchReader:  # noqa: ANN401 — DuckDB hands out no types of its own

@@ -14,8 +14,9 @@ from discreet.tables.sources.files import OpenFile
 _PACKED = {".gz": "gzip", ".zst": "zstd"}
 _MARK = codecs.BOM_UTF8
 _WRONG = "\udcff"
-"""Stands for bytes that aren't in the file's encoding. As UTF-8 it isn't valid either, so a check for UTF-8 finds
-it, in the record where it belongs."""
+"""Stands for bytes that aren't valid in the file's encoding. It isn't valid UTF-8 either, so a check for UTF-8 finds it
+in the record where it belongs.
+"""
 _HANDLER = "discreet-wrong-bytes"
 
 
@@ -74,7 +75,7 @@ def _read(stream: Any, size: int, location: str) -> bytes:  # noqa: ANN401 — a
     with suppress(pa.ArrowException, OSError):
         block = stream.read(size)
     if block is None:
-        raise SourceUnsupported(f"the file {location!r} is damaged or cut off", hint="pack it anew, or unpack it")
+        raise SourceUnsupported(f"the file {location!r} is damaged or cut off", hint="compress it again, or unpack it")
     return block
 
 

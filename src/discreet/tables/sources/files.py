@@ -77,7 +77,7 @@ class OpenFile:
             os.fsync(self._descriptor)
 
     def changed_at(self) -> int:
-        """When the file was last changed, or given or bereft of a name, in nanoseconds since 1970."""
+        """The last time the file was changed, linked or unlinked, in nanoseconds since 1970."""
         return os.fstat(self._descriptor).st_ctime_ns
 
     def identity(self) -> str:
@@ -138,7 +138,9 @@ def _open(location: str) -> int:
     if unreadable:
         raise SourceUnsupported(f"the file {location!r} can't be opened", hint="is this user allowed to read it?")
     if descriptor is None:
-        raise SourceMissing(f"there is no file {location!r}", hint="check the path; it is relative to where you are")
+        raise SourceMissing(
+            f"there is no file {location!r}", hint="check the path; it is relative to the current folder"
+        )
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise SourceUnsupported(f"{location!r} isn't a regular file", hint="give the path of one file")

@@ -19,7 +19,7 @@ from discreet.tables.sources.cells import as_texts, texts
 from discreet.tables.sources.reader import column_names, is_delivered
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "ibis")
-"""Whose tables in memory are read."""
+"""The libraries whose tables in memory are read."""
 MOST_BYTES_IN_MEMORY = 1 << 33
 """A table that is copied may have no more bytes than this as Arrow data; a larger one belongs in a file."""
 _THREADS = 2
@@ -186,7 +186,7 @@ def _from_ibis(data: Any, choose: _Choose) -> list[FrameColumn]:  # noqa: ANN401
 
 
 def _wide_integer(kind: Any) -> pa.DataType | None:  # noqa: ANN401 — as above
-    """What whole numbers of an Ibis type are read as, if there may be more than 38 digits; None for other types."""
+    """The type as which whole numbers of possibly more than 38 digits are read; None for other Ibis types."""
     named = str(getattr(kind, "raw_type", ""))
     if "BIGNUM" in named or "VARINT" in named:
         return pa.string()
@@ -251,7 +251,7 @@ def _from_polars(data: Any, choose: _Choose) -> list[FrameColumn]:  # noqa: ANN4
     except pl.exceptions.PolarsError:
         data = None
     if data is None:
-        raise SourceUnsupported("the Polars query fails", hint="collect() says why")
+        raise SourceUnsupported("the Polars query fails", hint="collect() shows why")
     with ThreadPoolExecutor(_THREADS) as pool:
         return list(pool.map(_polars_series, data.get_columns()))
 

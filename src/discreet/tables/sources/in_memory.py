@@ -103,7 +103,7 @@ class OpenFrame(OpenSource):
                 if size > MOST_BYTES_IN_MEMORY:
                     raise SourceUnsupported(
                         f"the table in memory {location!r} has more than {MOST_BYTES_IN_MEMORY:,} bytes",
-                        hint="write it to a Parquet file, and name that",
+                        hint="write it to a Parquet file and name that",
                     )
                 self._copies[each.name] = _copied(each, digest)
         self._identity = digest.hexdigest()

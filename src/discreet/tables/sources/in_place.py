@@ -22,10 +22,10 @@ from discreet.tables.sources.files import OpenFile
 from discreet.tables.sources.partitions import parts_of
 
 MOST_FILES = 100
-"""Per table: all of them are open while a question runs."""
+"""How many files a table may have: all of them are open while a question runs."""
 
 _FINE, _COARSE = 50_000_000, 2_500_000_000
-"""Nanoseconds after which a clock has moved on: one that ticks at each of a kernel's interrupts, and one of FAT."""
+"""Nanoseconds after which a clock has surely moved on: one that ticks at a kernel's interrupts, and FAT's."""
 _SECOND = 1_000_000_000
 
 
@@ -50,8 +50,8 @@ def places_of(location: str) -> tuple[Place, ...]:
 
     Raises:
         SourceMissing: there are none.
-        SourceUnsupported: one can't be opened, or was changed at a time that is still to come; there are too many; or
-            the system has no names for open files, so that another could take the place of one that is being read.
+        SourceUnsupported: one can't be opened, or was changed at a time in the future; there are too many; or the
+            system has no names for open files, so that another could take the place of one that is being read.
     """
     parts = parts_of(location)
     if len(parts) > MOST_FILES:
@@ -100,7 +100,7 @@ def _place(path: str) -> Place:
         wait = changed + (_FINE if changed % _SECOND else _COARSE) - time.time_ns()
         if wait > _COARSE:
             raise SourceUnsupported(
-                f"{path!r} was changed at a time that is still to come", hint="set the clock, or write the file anew"
+                f"{path!r} was changed at a time in the future", hint="set the clock, or write the file again"
             )
         time.sleep(max(0, wait) / _SECOND)
         return Place(path, file.identity())

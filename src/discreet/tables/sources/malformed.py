@@ -27,7 +27,7 @@ _COMMENTS = "#%"
 
 
 class Cause(StrEnum):
-    """What is wrong with a line on which no whole record starts."""
+    """A reason why no whole record starts on a line."""
 
     ENCODING = "encoding"
     COMMENT = "comment"
@@ -46,7 +46,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with a line.
+    """The cause of a malformed line, with what a hint about it needs.
 
     Args:
         cause: of a kind.
@@ -60,7 +60,7 @@ class Fault:
 
 
 def fault_in_line(line: bytes, delimiter: bytes, width: int, quote: bytes) -> Fault:
-    r"""What is wrong with a line of a CSV file on which no whole record starts.
+    r"""Find out why no whole record starts on a line of a CSV file.
 
     Args:
         line: the line, perhaps without its end; nothing more is looked at.
@@ -84,7 +84,7 @@ def fault_in_line(line: bytes, delimiter: bytes, width: int, quote: bytes) -> Fa
 
 
 def _misquoted(line: bytes, delimiter: bytes, quote: bytes) -> Fault:
-    """What is wrong with a line that isn't quoted as it should be."""
+    """Find out why the quotes of a line are wrong."""
     escaped = line.replace(b"\\" + quote, quote + quote)
     if escaped != line and _cells(escaped, delimiter, quote) is not None:
         return Fault(Cause.ESCAPED)
@@ -127,7 +127,7 @@ def _cells(line: bytes, delimiter: bytes, quote: bytes) -> int | None:
 
 
 def _closing(line: bytes, start: int, quote: bytes) -> int | None:
-    """Where the quoted cell that starts at a place has ended; None if it isn't closed."""
+    """The end of the quoted cell that starts at a place; None if it isn't closed."""
     place = start + 1
     while (found := line.find(quote, place)) >= 0:
         if line[found + 1 : found + 2] != quote:
@@ -205,7 +205,7 @@ class Malformed:
         )
 
     def _said(self, width: int, encoding: str) -> str:
-        """What is wrong, by how many lines."""
+        """The causes in words, by how many lines they concern."""
         found: dict[str, int] = {}
         for fault, count in self.faults.most_common():
             words = _WORDS[fault.cause].format(fault=fault, width=width, encoding=encoding)
@@ -215,7 +215,7 @@ class Malformed:
         return ", ".join(listed[:_CAUSES]) + more + f"; {self.whole:,} are whole" * (self.count < MOST_COUNTED)
 
     def _ways_out(self, width: int, encoding: str, header: str) -> tuple[list[str], dict[str, str | int | bool]]:
-        """What to do, most lines first, as the template of a hint and its arguments."""
+        """The remedies, for most lines first, as the template of a hint and its arguments."""
         ways: list[str] = []
         arguments: dict[str, str | int | bool] = {}
 
@@ -235,8 +235,8 @@ class Malformed:
             )
         elif is_footer:
             way(
-                "nothing but these stands at the end of the file: {footer_lines} leaves as many lines out; count "
-                "empty ones, and sums above them",
+                "they are all at the end of the file: {footer_lines} leaves out that many lines; count empty lines "
+                "and sums above them too",
                 footer_lines=self.count,
             )
         else:
@@ -244,14 +244,14 @@ class Malformed:
                 self._way(Cause(cause), width, encoding, way)
         if self._may_skip(counts) and not is_footer:
             way(
-                "mend the file, or leave these lines out, {skip_malformed}, "
-                f"{self.count:,} beside {self.whole:,} records",
+                f"correct the file, or leave these lines out, {{skip_malformed}}, {self.count:,} beside "
+                f"{self.whole:,} records",
                 skip_malformed=True,
             )
-        return ways or ["mend the file, or how it is written"], arguments
+        return ways or ["correct the file, or the options that say how it is written"], arguments
 
     def _way(self, cause: Cause, width: int, encoding: str, way: _Way) -> None:
-        """What to do about one cause."""
+        """The remedy for one cause."""
         fault = next(each for each, _ in self.faults.most_common() if each.cause is cause)
         if cause in _WAYS:
             template, arguments = _WAYS[cause]
@@ -261,7 +261,7 @@ class Malformed:
         elif cause in (Cause.MORE, Cause.FEWER) and 2 * self.causes[cause] > self.count + self.whole:
             way(f"does the header name each of {fault.cells:,} columns? It has {width:,}")
         elif cause in (Cause.NOT_JSON, Cause.NOT_OBJECT) and self._is_many():
-            way('write one object a line: {{"age": 34}}')
+            way('write one object per line: {{"age": 34}}')
 
     def _is_many(self) -> bool:
         """Whether so many are malformed that there is more to it than a few damaged lines."""
@@ -287,9 +287,9 @@ class Malformed:
 
 
 _READABLE = {Cause.ENCODING, Cause.ESCAPED, Cause.SINGLE, Cause.TRAILING, Cause.DELIMITER, Cause.COMMENT}
-"""What is read once it is said how the file is written."""
+"""Faults that an option saying how the file is written would cure."""
 _CAUSES = 4
-"""How many causes are told."""
+"""How many causes are named."""
 _FOOTER = 20
 """More lines than this are no footer."""
 
@@ -305,22 +305,22 @@ _WORDS = {
     Cause.ENCODING: "with bytes that aren't {encoding}",
     Cause.COMMENT: "beginning with {fault.sign}",
     Cause.ESCAPED: "with a backslash before a quotation mark",
-    Cause.SINGLE: "with delimiters between single quotes",
+    Cause.SINGLE: "with delimiters inside single quotes",
     Cause.STRAY: "with a quotation mark inside of a cell",
-    Cause.OPEN: "with a quotation mark that is opened and not closed as it should be",
-    Cause.TRAILING: "with one delimiter more at the end than the header's {width:,} cells need",
-    Cause.DELIMITER: "with another delimiter than the header's",
+    Cause.OPEN: "with a quotation mark that isn't closed as it should be",
+    Cause.TRAILING: "with one more delimiter at the end than the header's {width:,} cells need",
+    Cause.DELIMITER: "with a delimiter other than the header's",
     Cause.MORE: "with more cells than the header's {width:,}: {fault.cells:,}",
     Cause.FEWER: "with fewer cells than the header's {width:,}: {fault.cells:,}",
     Cause.LONG: "with a cell or record that is too long, or whose quotes take in other lines",
     Cause.NOT_JSON: "that aren't JSON",
-    Cause.NOT_OBJECT: "that are JSON, but no object",
+    Cause.NOT_OBJECT: "that are JSON, but not objects",
 }
 """How lines with each of these causes are described."""
 _WAYS: Mapping[Cause, tuple[str, Mapping[str, str | bool]]] = {
-    Cause.ENCODING: ("say in which encoding the file is, such as {encoding}; or save it in UTF-8", {"encoding": ""}),
+    Cause.ENCODING: ("declare the file's encoding, such as {encoding}; or save it as UTF-8", {"encoding": ""}),
     Cause.COMMENT: ("lines that begin so are comments: {comment}", {"comment": ""}),
-    Cause.ESCAPED: ("a backslash stands before quotation marks: {escape}", {"escape": "\\"}),
+    Cause.ESCAPED: ("a backslash escapes quotation marks: {escape}", {"escape": "\\"}),
     Cause.SINGLE: ("cells are in single quotes: {quote}", {"quote": "'"}),
     Cause.TRAILING: ("each line ends with a delimiter: {trailing_delimiter}", {"trailing_delimiter": True}),
     Cause.DELIMITER: ("another delimiter stands between these cells: {delimiter}", {"delimiter": ""}),

@@ -114,7 +114,9 @@ def _of_path(path: Path, name: str) -> Source:
     if _is_of_many(path):
         return Source(kind="parquet", location=str(path))
     if not path.exists():
-        raise SourceMissing(f"there is no file {str(path)!r}", hint="check the path; it is relative to where you are")
+        raise SourceMissing(
+            f"there is no file {str(path)!r}", hint="check the path; it is relative to the current folder"
+        )
     if not path.is_file():
         raise SourceUnsupported(f"{str(path)!r} isn't a regular file", hint="give the path of one file")
     source = source_at(path)

@@ -20,7 +20,7 @@ from discreet.tables.sources.reader import Field, OpenSource, column_names
 
 _BUFFER = 1 << 20
 _FEW_BYTES = 4
-"""A column of texts with fewer bytes per row has them in a dictionary, for a plain text takes four and more."""
+"""A column of texts with fewer bytes per row keeps them in a dictionary, because a plain text takes at least four."""
 _UUID = 16
 _FEW_ROWS = 1 << 10
 _MOST_MILLISECONDS = (2**63 - 1) // 1000 - 1
@@ -28,7 +28,7 @@ _MOST_MILLISECONDS = (2**63 - 1) // 1000 - 1
 
 @dataclass(frozen=True, slots=True)
 class _Spec:
-    """How a column of the files is read.
+    """The way to read one column of the files.
 
     Args:
         field: the column.
@@ -68,7 +68,8 @@ class OpenParquet(OpenSource):
                 _add_sizes(sizes, found)
             if specs is not None and _schema(specs) != _schema(mine):
                 raise SourceUnsupported(
-                    f"the files of {location!r} have different columns, or types of them", hint="write them alike"
+                    f"the files of {location!r} have different columns, or types of them",
+                    hint="write them with the same columns and types",
                 )
             specs = mine if specs is None else [_either(one, other) for one, other in zip(specs, mine, strict=True)]
         found_specs = [_as_categories(spec, sizes, rows) for spec in specs or []]
@@ -119,7 +120,7 @@ class OpenParquet(OpenSource):
             is_damaged = True
         if is_damaged:
             raise SourceUnsupported(
-                f"the file {self.location!r} isn't Parquet, is damaged or is encrypted", hint="write it anew"
+                f"the file {self.location!r} isn't Parquet, is damaged or is encrypted", hint="write it again"
             )
 
     def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
@@ -128,7 +129,8 @@ class OpenParquet(OpenSource):
             with OpenFile(part.path) as file:
                 if file.fingerprint != identity:
                     raise SourceUnsupported(
-                        f"{self.location!r} was changed while it was read", hint="read it when nobody writes to it"
+                        f"{self.location!r} was changed while it was being read",
+                        hint="read it while nobody is writing to it",
                     )
                 yield from self._rows(file, part, chosen)
 
@@ -209,7 +211,6 @@ def _identity_of(path: str) -> str:
 
 
 def _specs(found: pq.ParquetFile, location: str) -> list[_Spec]:
-    """How the columns of a file are read."""
     schema = found.schema_arrow
     leaves: dict[str, Any] = {}
     for number in range(len(found.schema)):
@@ -221,7 +222,6 @@ def _specs(found: pq.ParquetFile, location: str) -> list[_Spec]:
 
 
 def _spec(name: str, written: pa.Field, leaf: Any) -> _Spec:  # noqa: ANN401 — PyArrow has no type stubs
-    """How a column is read."""
     kind = written.type
     logical = "" if leaf is None or pa.types.is_nested(kind) else leaf.logical_type.type
     as_uuid = logical == "UUID" and kind == pa.binary(_UUID)
@@ -236,12 +236,12 @@ def _spec(name: str, written: pa.Field, leaf: Any) -> _Spec:  # noqa: ANN401 —
 
 
 def _schema(specs: list[_Spec]) -> list[tuple[str, pa.DataType, bool]]:
-    """What must be alike in all files."""
+    """The part of a schema that must be alike in all files."""
     return [(spec.written, spec.field.type, spec.as_uuid) for spec in specs]
 
 
 def _either(one: _Spec, other: _Spec) -> _Spec:
-    """How a column of two files is read."""
+    """One way to read a column in two files."""
     required = one.field.required and other.field.required
     untyped = one.field.untyped and other.field.untyped
     field = Field(name=one.field.name, type=one.field.type, untyped=untyped, required=required)
@@ -267,7 +267,7 @@ def _as_categories(spec: _Spec, sizes: dict[str, int], rows: int) -> _Spec:
 
 
 def _chunks(found: pq.ParquetFile, group: int) -> Iterator[Any]:
-    """What the footer says of the columns of a row group."""
+    """The footer's metadata of the columns of a row group."""
     described = found.metadata.row_group(group)
     for number in range(described.num_columns):
         yield described.column(number)

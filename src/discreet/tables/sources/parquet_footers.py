@@ -26,12 +26,12 @@ _STORED = {
     ("BYTE_ARRAY", "String"): Kind.TEXT,
     ("INT32", "Date"): Kind.DATE,
 }
-"""Kinds by physical and logical type, where the latter says no more than its name."""
+"""Kinds by physical and logical type, if the latter is no more than a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a footer says of a column in one row group.
+    """A footer's statistics of a column in one row group.
 
     Args:
         least: no value is less, as the file stores it; None where nothing is said. So for the others.
@@ -92,7 +92,7 @@ def footer_of(path: str, location: str) -> Footer:
         found = Footer(kinds, groups)
     if found is None:
         raise SourceUnsupported(
-            f"the file {location!r} isn't Parquet, is damaged or is encrypted", hint="write it anew"
+            f"the file {location!r} isn't Parquet, is damaged or is encrypted", hint="write it again"
         )
     return found
 
@@ -137,13 +137,13 @@ def _kind(leaf: Any) -> Kind | None:  # noqa: ANN401 — PyArrow has no type stu
 
 
 def _group(described: Any) -> RowGroup:  # noqa: ANN401 — as above
-    """What is said of a row group."""
+    """The footer's statistics of a row group."""
     chunks = [described.column(number) for number in range(described.num_columns)]
     return RowGroup(described.num_rows, {chunk.path_in_schema: _of_chunk(chunk.statistics) for chunk in chunks})
 
 
 def _of_chunk(statistics: Any) -> Said:  # noqa: ANN401 — as above
-    """What is said of a column in a row group."""
+    """The footer's statistics of a column in a row group."""
     if statistics is None:
         return Said()
     missing = statistics.null_count if statistics.has_null_count else None
@@ -153,7 +153,7 @@ def _of_chunk(statistics: Any) -> Said:  # noqa: ANN401 — as above
 
 
 def _said(array: pa.Array) -> Said:
-    """What a footer should say of values."""
+    """The statistics that a footer should have of values."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -171,7 +171,7 @@ def _said(array: pa.Array) -> Said:
 
 
 def _together(one: Said, other: Said) -> Said:
-    """What a footer should say of two parts."""
+    """The statistics that a footer should have of two parts together."""
     least = [each.least for each in (one, other) if each.least is not None]
     most = [each.most for each in (one, other) if each.most is not None]
     return Said(min(least, default=None), max(most, default=None), (one.missing or 0) + (other.missing or 0))

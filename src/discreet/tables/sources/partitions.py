@@ -15,7 +15,7 @@ from discreet.tables.formats import FORMATS
 
 _ENDINGS = FORMATS["parquet"].endings
 PATTERN = "*?["
-"""Signs of which a pattern of names has one."""
+"""Signs that make a path a pattern."""
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -91,7 +91,7 @@ def _below(folder: Path, location: str) -> Iterator[Part]:
         if not path.name.casefold().endswith(_ENDINGS):
             raise SourceUnsupported(
                 f"the folder {location!r} has files that aren't called {' or '.join(_ENDINGS)}",
-                hint=f"name the ones that count by a pattern: {location.rstrip('/')}/**/*.parquet",
+                hint=f"name the ones to read by a pattern: {location.rstrip('/')}/**/*.parquet",
             )
         yield Part(str(path), _values(inner.parts[:-1]))
 
@@ -106,6 +106,6 @@ def _matching(pattern: str) -> Iterator[Part]:
 
 
 def _values(folders: tuple[str, ...]) -> dict[str, str | None]:
-    """What the names of folders say."""
+    """The values of keys in the names of folders."""
     said = (folder.partition("=") for folder in folders if "=" in folder)
     return {unquote(name): None if text == _NULL else unquote(text) for name, _, text in said}

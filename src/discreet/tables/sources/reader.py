@@ -117,12 +117,13 @@ class OpenSource(ABC):
                 name not in known
             ):  # the others aren't listed: where a text file lacks its header, they are somebody's row
                 raise SchemaMismatch(
-                    f"{self.location!r} has no column {name!r}", hint=f"it has {len(known)}; is the name spelt alike?"
+                    f"{self.location!r} has no column {name!r}",
+                    hint=f"it has {len(known)}; is the name spelled the same?",
                 )
             if not is_delivered(known[name].type):
                 raise SchemaMismatch(
                     f"the column {name!r} of {self.location!r} holds {known[name].type}, which can't be read",
-                    hint="make texts or numbers of it, or leave it out",
+                    hint="convert it to texts or numbers, or leave it out",
                 )
         return [known[name] for name in names]
 
@@ -237,7 +238,7 @@ def column_names(written: Sequence[str], location: str) -> tuple[str, ...]:
         if earlier != number:
             raise SourceUnsupported(
                 f"{location!r} has the name of column {earlier} again for column {number}",
-                hint="give each column a name of its own; case makes no difference",
+                hint="give each column a different name; case doesn't count",
             )
     return names
 

@@ -21,7 +21,7 @@ from discreet.tables.sources.reader import Field, OpenDatabase, column_names, on
 _PATIENCE = 5.0
 """Seconds to wait for another process to finish writing."""
 _HIDDEN = 1
-"""What SQLite says of a column that no query sees unless it is named."""
+"""SQLite's mark for a column that no query sees unless it names it."""
 
 
 class OpenSqlite(OpenDatabase):
@@ -79,7 +79,7 @@ def sqlite_tables(path: str) -> list[str]:
 
 
 def _sqlite_files(location: str) -> tuple[str, str, str]:
-    """Where a file lies, and its logs."""
+    """The paths of a database file and its logs."""
     return location, f"{location}-wal", f"{location}-journal"
 
 
@@ -111,7 +111,7 @@ def _sqlite_damage_reported(location: str) -> Iterator[None]:
     if is_damaged:
         raise SourceUnsupported(
             f"{location!r} can't be read as a SQLite database",
-            hint="it is damaged, encrypted, or locked by somebody who writes; or a view in it fails",
+            hint="it is damaged, encrypted or locked by a writer, or a view in it fails",
         )
 
 

@@ -16,9 +16,11 @@ from discreet.tables.sources.files import OpenFile
 from discreet.tables.sources.reader import Field, OpenFileSource, column_names, only
 
 MOST_UNPACKED = 1 << 28
-"""Bytes that a spreadsheet may have when unpacked: it is read as a whole, and takes several times that in memory."""
+"""How many bytes a spreadsheet may have when unpacked: it is read as a whole, which takes several times as much
+memory.
+"""
 _WHOLE = 2.0**53
-"""Below this every whole number is a double, and a spreadsheet shows it without a point."""
+"""Below this, every whole number is a double, and a spreadsheet shows it without a point."""
 
 
 class OpenXlsx(OpenFileSource):
@@ -120,7 +122,7 @@ def _raise_unless_damage(error: BaseException, own: type[Exception]) -> None:
 
 def _damaged(location: str) -> SourceUnsupported:
     """The error for what is no spreadsheet."""
-    return SourceUnsupported(f"{location!r} isn't an XLSX file, or is damaged", hint="save it anew as .xlsx")
+    return SourceUnsupported(f"{location!r} isn't an XLSX file, or is damaged", hint="save it again as .xlsx")
 
 
 def _named(book: Any, location: str) -> list[str]:  # noqa: ANN401 — python-calamine has no name for it until imported

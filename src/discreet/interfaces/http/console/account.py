@@ -31,7 +31,7 @@ _ROWS = 50
 """How many entries a page of the history has."""
 
 _MOST_STEPS = 500
-"""How many questions the picture of the budget has at the most: the last ones."""
+"""How many questions the picture of the budget shows: the latest ones."""
 
 
 @ROUTES.get("/")
@@ -90,7 +90,7 @@ def certificate_file(entry: str, visit: Visiting) -> Response:
 
 
 def _certificate(visit: Visit, entry: str) -> Mapping[str, Any]:
-    """What vouches for an entry.
+    """The page with what vouches for an entry.
 
     Raises:
         InvalidArgument: there is none of that number.
@@ -98,7 +98,7 @@ def _certificate(visit: Visit, entry: str) -> Mapping[str, Any]:
     number = int(entry) if entry.isdecimal() and len(entry) < 10 else 0  # noqa: PLR2004 — digits
     found = visit.service.certificate(visit.caller, number)
     if found is None:
-        raise InvalidArgument("there is no question of that number", hint="the history has all that there are")
+        raise InvalidArgument("there is no question with that number", hint="the history lists all questions")
     return found
 
 
@@ -135,7 +135,7 @@ def _amount(entry: Entry, measure: str) -> Fraction:
 
 
 def _own(found: Any, measure: str) -> dict[str, Any] | None:  # noqa: ANN401 — JSON
-    """What an analyst spent themselves, in all and, if their share renews, this month; and what is left of it."""
+    """The analyst's own spending in all and, if their share renews, this month; and what is left of it."""
     if (own := found.get("own")) is None:
         return None
     left, renews = own.get("remaining"), own.get("renews")
@@ -157,7 +157,7 @@ def _by_analyst(amounts: Sequence[tuple[Entry, Fraction]]) -> list[tuple[str, in
 
 
 def _line(amounts: Sequence[tuple[Entry, Fraction]], total: float, now: datetime) -> str:
-    """What was spent over time, until now, as the points of a line; of the last questions, where there are many."""
+    """Spending over time until now, as the points of a line; only for the latest questions if there are many."""
     if not amounts:
         return ""
     spent = [0.0, *map(float, accumulate(amount for _, amount in amounts))]
@@ -167,7 +167,7 @@ def _line(amounts: Sequence[tuple[Entry, Fraction]], total: float, now: datetime
 
 
 def _again(entry: Entry) -> str:
-    """What the address of a question says of it, to ask it again for nothing; "" of anything else."""
+    """The address that asks a question again for free; "" for any other entry."""
     if entry.cost is None:
         return ""
     offer = "epsilon" if entry.cost.epsilon is not None else "rho"

@@ -87,7 +87,7 @@ def _ticket(visit: Visit, name: str) -> Ticket:
     """
     ticket = visit.service.ticket(visit.caller, name)
     if ticket is None:
-        raise InvalidArgument("there is no such question of yours", hint="ask it again: what was answered is free")
+        raise InvalidArgument("you have no such question", hint="ask it again: what was answered is free")
     return ticket
 
 

@@ -19,7 +19,7 @@ from discreet.service import Action, Ask, Planned, PlannedError, PublicError, ch
 ROUTES = APIRouter()
 
 OFFERS = ("within", "epsilon", "rho")
-"""An offer is said by the accuracy wanted, or by the cost."""
+"""The ways to make an offer: by the accuracy wanted, or by the cost."""
 
 CONFIDENCES = {"80": "0.8", "90": "0.9", "95": "0.95", "99": "0.99", "99.9": "0.999"}
 """The confidences to choose from, in percent."""
@@ -28,7 +28,7 @@ _TOKENS = re.compile(
     r"""(?P<text>'[^']*(?:'|\Z)|"[^"]*(?:"|\Z))|(?P<blank>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))|(?P<end>;)|[^\s;'"/-]+|.""",
     re.DOTALL,
 )
-"""Enough of SQL to tell where a statement ends. What isn't closed runs to the end, so that it is read once."""
+"""Enough of SQL to see where a statement ends. What isn't closed runs to the end, so that it is read once."""
 
 
 @ROUTES.get("/ask")
@@ -82,7 +82,7 @@ def questions_in(text: str) -> str | list[str]:
 
 
 def _statements(text: str) -> Iterator[str]:
-    """What stands before, between and after semicolons, but for what is empty."""
+    """The texts before, between and after semicolons, without empty ones."""
     start, filled = 0, False
     for token in _TOKENS.finditer(text):
         if token["end"]:
@@ -170,7 +170,7 @@ def _accuracy(expected: Sequence[PlannedError]) -> list[tuple[str, str]]:
 
 
 def _under(lines: list[tuple[str, str]], heading: str) -> list[str]:
-    """What stands under a heading; a line without one belongs to the last that had one."""
+    """The lines under a heading; a line without one belongs to the last that had one."""
     found, current = [], ""
     for head, text in lines:
         current = head or current

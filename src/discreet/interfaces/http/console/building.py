@@ -72,12 +72,12 @@ def sql_of(table: Mapping[str, Any], chosen: Fields) -> str:
     kinds = {column["name"]: str(column["kind"]) for column in columns}
     for part in ("column", "group", "where"):
         if chosen[part] and chosen[part] not in kinds:
-            raise InvalidArgument("this table has no such column", hint="choose one of those that are listed")
+            raise InvalidArgument("this table has no such column", hint="choose one of those listed")
     if chosen["measure"] not in MEASURES or chosen["compare"] not in COMPARISONS:
-        raise InvalidArgument("there is no such part of a question", hint="choose one of those that are listed")
+        raise InvalidArgument("there is no such part of a question", hint="choose one of those listed")
     measure = MEASURES[chosen["measure"]][1]
     if "{}" in measure and not chosen["column"]:
-        raise InvalidArgument("this measure is of a column", hint="choose which")
+        raise InvalidArgument("this measure needs a column", hint="choose which")
     measure = measure.replace("{}", quoted(chosen["column"]))
     group = quoted(chosen["group"]) if chosen["group"] else ""
     lines = [f"SELECT {f'{group}, ' if group else ''}{measure}", f"FROM {quoted(table['name'])}"]

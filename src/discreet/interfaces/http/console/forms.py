@@ -39,7 +39,7 @@ async def sent(request: Request) -> Fields:
     try:
         return _fields((await request.body()).decode("ascii"))
     except UnicodeDecodeError:
-        raise InvalidArgument("this form isn't written as forms are") from None
+        raise InvalidArgument("this form isn't encoded as forms are") from None
 
 
 Sent = Annotated[Fields, Depends(sent)]

@@ -1,4 +1,4 @@
-"""What the editor proposes to who writes SQL: names of tables and columns, functions, and words."""
+"""The editor's proposals: names of tables and columns, functions, and words of SQL."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WORDS = (
 
 @ROUTES.get("/ask/words")
 def words(visit: Visiting) -> list[dict[str, str]]:
-    """What the editor proposes: names of tables and columns, functions, and words of SQL."""
+    """All proposals: names of tables and columns, functions, and words of SQL."""
     tables = visit.service.dataset(visit.caller)["tables"]
     found = [{"text": quoted(table["name"]), "note": "table"} for table in tables]
     found += [

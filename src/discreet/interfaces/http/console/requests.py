@@ -42,7 +42,7 @@ def request(visit: Visiting, fields: Filled) -> Response:
     """Request approval for a question, for its plan as it is now."""
     offered = offered_in(fields)
     if not isinstance(questions_in(offered["question"]), str):
-        raise InvalidArgument("approval is requested for one question", hint="request each by itself")
+        raise InvalidArgument("approval can be requested for only one question", hint="request each one separately")
     visit.service.request(visit.caller, offered["question"], terms_of(offered), fields.get("purpose", ""))
     return see("/requests")
 
@@ -52,7 +52,7 @@ def answer(name: str, visit: Visiting, _: Filled) -> Response:
     """Ask what was approved: the question of the request, and no other."""
     found = next((each for each in visit.service.requests(visit.caller) if each["id"] == name), None)
     if found is None:
-        raise InvalidArgument("there is no such request of yours", hint="the list has all that there are")
+        raise InvalidArgument("you have no such request", hint="the list shows all of them")
     asked = Ask(found["question"], found["terms"], digest=found["digest"], approval=found["id"])
     ticket = visit.service.ask(visit.caller, asked)
     return see(f"/answers/{ticket.id}")

@@ -15,7 +15,7 @@ from discreet.service import RETURN, fresh_name
 
 ROUTES = APIRouter()
 
-_ADVICE = "Check that all of it was copied; ask the custodian for a new one otherwise."
+_ADVICE = "Check that you copied all of it; otherwise ask the custodian for a new one."
 
 
 @ROUTES.get(SIGN_IN)
@@ -43,7 +43,7 @@ def to_provider(request: Request, service: Serving) -> Response:
     """Send the browser to the provider; it keeps the name of this attempt, and nobody else has it."""
     provider = service.settings.openid
     if provider is None or provider.sign_in is None:
-        raise InvalidArgument("nobody signs in here by OpenID Connect", hint="sign in with a token")
+        raise InvalidArgument("this server has no sign-in through OpenID Connect", hint="sign in with a token")
     name, address = provider.sign_in.begin()
     response = RedirectResponse(address, 303)
     # The provider's page sends the browser back, so this cookie has to come along from there: of reading, not of forms.
@@ -64,7 +64,7 @@ def from_provider(request: Request, queried: Queried, service: Serving) -> Respo
         unknown = isinstance(error, Unauthenticated)
         response = _form(
             request,
-            refused="that sign-in didn’t come to its end" if unknown else error.message,
+            refused="that sign-in wasn’t completed" if unknown else error.message,
             advice="Begin again. If that doesn’t help, tell the custodian." if unknown else f"{error.hint}.",
             status=401 if unknown else 403,
         )

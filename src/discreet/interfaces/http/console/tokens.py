@@ -53,7 +53,7 @@ def _number_in(fields: Fields, name: str, label: str) -> Fraction | None:
 
 
 def _share(fields: Fields) -> Budget | str | None:
-    """What the holder of a token may spend, in all or in each month; `all` of the budget, or None where nobody says.
+    """The share of a token's holder, in all or for each month; `all` of the budget, or None if none is given.
 
     Raises:
         InvalidArgument: it has a δ and no ε, or renews and is none.
@@ -62,7 +62,7 @@ def _share(fields: Fields) -> Budget | str | None:
         return ALL
     share, delta = _number_in(fields, "share", "Share, ε"), _number_in(fields, "share_delta", "Share, δ")
     if share is None and delta is not None:
-        raise InvalidArgument("a share has an ε beside its δ", hint="ε = 1, δ = 1e-6, for example")
+        raise InvalidArgument("a share with a δ needs an ε too", hint="ε = 1, δ = 1e-6, for example")
     return share_of(None if share is None else {"epsilon": share, "delta": delta}, fields.get("renews") or None)
 
 
@@ -70,7 +70,7 @@ def _share(fields: Fields) -> Budget | str | None:
 def revoke(name: str, visit: Visiting, _: Filled) -> Response:
     """Let a token in no more."""
     if visit.service.revoke(visit.caller, name) is None:
-        raise InvalidArgument("there is no such token", hint="the list of tokens has all that there are")
+        raise InvalidArgument("there is no such token", hint="the list of tokens shows all of them")
     return see("/tokens")
 
 

@@ -16,24 +16,26 @@ MOST_BYTES = 256 * 1024
 """How large a body may be: a question has at most 64 Ki characters, and each is written in at most 4 bytes here."""
 
 _MOST_BRACKETS = 1000
-"""How many objects and lists a body may open. To read a hundred thousand takes a twentieth of a second, in which no
-reply leaves, and nobody has shown a token by then."""
+"""How many objects and lists a body may open. Reading a hundred thousand takes a twentieth of a second, in which no
+reply leaves, and that before any token is shown.
+"""
 
 MOST_VALUES = 4000
-"""How many values a JSON text may have. As many bounds as brackets allow have 3,000. Each may be wrong in several ways,
-which are all written down in the event loop: of a hundred thousand that takes seconds, and 150 MB."""
+"""How many values a JSON text may have. As many bounds as the brackets allow have 3,000. Each may be wrong in several
+ways, all of which the event loop writes down: for a hundred thousand that takes seconds and 150 MB.
+"""
 
 _MOST_SECONDS = 30
-"""How long a body may take: whoever sends one byte a second holds a connection no longer."""
+"""How long a body may take, so that sending one byte a second holds a connection no longer."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]", re.ASCII)
 
 
 _NOT_UTF8 = Problem(
-    400, "ambiguous", "the body isn't in UTF-8", "write it in UTF-8, without a byte order mark or null bytes"
+    400, "ambiguous", "the body isn't in UTF-8", "encode it as UTF-8, without a byte order mark or null bytes"
 )
 _TWICE = Problem(400, "ambiguous", "the body says something twice")
 _NO_NUMBER = Problem(422, "invalid_argument", "a number in the body isn't one that JSON has, or is too large")
-_HALF = Problem(422, "invalid_argument", "a text in the body has half of a character, a lone surrogate")
+_HALF = Problem(422, "invalid_argument", "a text in the body has half a character, a lone surrogate")
 
 
 def objection(body: bytes) -> Problem | None:

@@ -14,11 +14,12 @@ from discreet.interfaces.http.problems import Problem
 from discreet.service import digest_of
 
 _MOST_CALLS = 32
-"""How many calls of one token, its sessions included, may be open at a time. Each may keep a thread busy, and a reply
-that is due waits for all of them in turn."""
+"""How many calls one token, with its sessions, may have open at once. Each may keep a thread busy, and a due reply
+waits for all of them in turn.
+"""
 
 _SESSION = re.compile("[0-9a-f]{64}", re.ASCII)
-"""The name of a session, as `fresh_name` makes it; other cookies on the host may be everybody's."""
+"""The name of a session, as `fresh_name` makes it; other cookies on the host may be anyone's."""
 
 
 class LimitedCalls(Middleware):
@@ -41,7 +42,7 @@ class LimitedCalls(Middleware):
         """Refuse, or hand on and count."""
         callers = self._callers(scope)
         if any(self._open[each] >= _MOST_CALLS for each in callers):
-            said = f"{_MOST_CALLS} of your calls are open already"
+            said = f"{_MOST_CALLS} of your calls are already open"
             refusal = Problem(429, "too_many_open", said, "wait for their replies", retry_after=1)
             await refusal.reply()(scope, receive, send)
             return

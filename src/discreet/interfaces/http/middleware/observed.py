@@ -1,4 +1,4 @@
-"""What is counted and logged of each reply, and by which name a request is called."""
+"""Counts and logs each reply, and gives each request its name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.service import Event, Service, fresh_name
 
 
 def address_of(scope: Scope, *, behind_proxy: bool) -> str:
-    """Where a request came from, for the log; empty if nobody knows.
+    """The address that a request came from, for the log; empty if unknown.
 
     Behind a proxy it is the last address in `X-Forwarded-For`, which that proxy has added itself. What stands before it
     was sent by the client, and may say anything.
@@ -34,7 +34,7 @@ def address_of(scope: Scope, *, behind_proxy: bool) -> str:
 
 
 _ELSEWHERE = "none"
-"""The route of what was sent to no path of the API: what strangers type there doesn't get into names."""
+"""The route of requests to no path of the API: what strangers type mustn't get into names."""
 
 _NAME = 16
 """How many hexadecimal digits a request's name has, in the log and in its reply."""

@@ -42,9 +42,9 @@ def _doubt(scope: Scope) -> str:
     names = [name.lower() for name, _ in scope["headers"]]
     twice = sorted(name for name in _SINGLE if names.count(name) > 1)
     if twice:
-        return f"{twice[0].decode()} is said twice"
+        return f"{twice[0].decode()} is given twice"
     if b"content-length" in names and b"transfer-encoding" in names:
-        return "its length is said in two ways"
+        return "its length is given in two ways"
     path, query = scope.get("raw_path", b"").partition(b"?")[0], scope.get("query_string", b"")
     # The console reads its addresses itself, and says so in a page.
     return _doubt_of_body(scope) or _doubt_of_path(path) or (_doubt_of_query(query) if path.startswith(b"/v1") else "")
