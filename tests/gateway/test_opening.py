@@ -291,7 +291,7 @@ def test_terms_are_read_as_declarations_are(tmp_path: Path) -> None:
         ({"kind": "number"}, "there is no kind 'number'"),
         ({"kind": "integer", "bounds": (0, 1)}, "bounds of the column must be Bounds, not tuple"),
         ({"kind": "integer", "keys": [1]}, "keys of the column must be Keys, not list"),
-        ({"kind": "timestamp", "time_zone": 1}, "time_zone of the column must be a string, not int"),
+        ({"kind": "timestamp", "time_zone": 1}, "time_zone of the column must be a text, not int"),
     ],
     ids=str,
 )

@@ -308,7 +308,7 @@ def test_a_share_may_renew_and_the_budget_of_all_may_not() -> None:
     assert declared.analysts != {"alice": Budget(epsilon=1)}
     assert loads(dumps(declared)) == declared
     for wrong, message in (
-        (EXAMPLE.replace("delta = 1e-6\n", 'delta = 1e-6\nrenews = "monthly"\n'), "budget: the budget of all never"),
+        (EXAMPLE.replace("delta = 1e-6\n", 'delta = 1e-6\nrenews = "monthly"\n'), "budget: the budget itself never"),
         (
             EXAMPLE.replace("epsilon = 1\n", 'epsilon = 1\nrenews = "yearly"\n'),
             "analysts.alice.renews: expected one of",

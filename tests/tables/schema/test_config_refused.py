@@ -44,7 +44,7 @@ def refused(text: str) -> ConfigError:
             "bob = { epsilon = 2 }",
             "bob = { epsilon = 4 }",
             "analysts.bob",
-            "'bob' has more epsilon than the budget for all",
+            "'bob' has more epsilon than the budget has",
         ),
         ("delta = 1e-7", "delta = 1e-5", "analysts.alice", "'alice' has more delta"),
         ('kind = "csv"', 'kind = "memory"', "tables.visits.source.kind", 'expected one of "csv", "jsonl", "parquet"'),

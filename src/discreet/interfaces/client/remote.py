@@ -93,7 +93,7 @@ def connect(  # noqa: PLR0913 — what a caller may say, each by name
         >>> connect("http://gate.example.org", "dsc_0000")
         Traceback (most recent call last):
         ...
-        discreet.errors.InvalidArgument: the token would travel to gate.example.org in the clear (https://…; ...)
+        discreet.errors.InvalidArgument: the token would travel to gate.example.org in the clear (use https://…; ...)
         >>> connect("https://gate.example.org", "dsc_0000")
         Remote('https://gate.example.org')
     """

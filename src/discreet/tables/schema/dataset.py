@@ -17,7 +17,6 @@ from discreet.privacy import (
     ADD_REMOVE,
     FAILURES,
     Adjacency,
-    Bounds,
     BoundValue,
     Budget,
     MonthlyShare,
@@ -168,7 +167,7 @@ def _check_share(analyst: str, share: Budget, budget: Budget) -> None:
     }
     for name, (part, whole) in pairs.items():
         if part is not None and whole is not None and part > whole:
-            raise InvalidArgument(f"the share of {analyst!r} has more {name} than the whole budget has")
+            raise InvalidArgument(f"the share of {analyst!r} has more {name} than the budget has")
 
 
 MOST_HOPS = 16
@@ -257,7 +256,7 @@ class SchemaGraph:
             return None
         ways = [link for link in table.links if not self.target(table, link).public]
         if table.unit is None:
-            return self._followed(table)
+            return self._beyond(table, self._way(table))
         own = Owner(table.unit)
         for link in ways:
             other = self._beyond(table, link)
@@ -268,10 +267,6 @@ class SchemaGraph:
                     hint="leave out the link; or the unit, if the link says whose a row is",
                 )
         return own
-
-    def _followed(self, table: Table) -> Owner:
-        """The owner of rows whose table has no unit of its own."""
-        return self._beyond(table, self._way(table))
 
     def _way(self, table: Table) -> Link:
         """The one link to a private table."""
@@ -354,7 +349,7 @@ def _column(column: Column) -> dict[str, Any]:
         "name": column.name,
         "kind": str(column.kind),
         "nullable": column.nullable,
-        "bounds": None if column.bounds is None else _ends(column.bounds),
+        "bounds": None if column.bounds is None else [_shown(column.bounds.lo), _shown(column.bounds.hi)],
         "keys": None if column.keys is None else [_shown(key) for key in column.keys],
     }
 
@@ -393,11 +388,6 @@ def _declared(table: Table, dataset: Dataset) -> dict[str, Any]:
 def _exact(value: BoundValue) -> str:
     """An end of bounds: a number as a fraction, a date or moment as it is written."""
     return value.isoformat() if isinstance(value, date) else str(rational(value, "bound"))
-
-
-def _ends(bounds: Bounds) -> list[object]:
-    """Both ends: whole numbers as such, others as decimal numbers or in ISO form."""
-    return [_shown(bounds.lo), _shown(bounds.hi)]
 
 
 def _shown(value: BoundValue | object) -> object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -22,13 +21,12 @@ ROUTES = APIRouter()
 @ROUTES.get("/requests")
 def requests(visit: Visiting) -> Response:
     """What was requested: one's own; for custodian and auditor, everything; the last first."""
-    found = [{**each, "terms": _said_of(each["terms"])} for each in reversed(visit.service.requests(visit.caller))]
+    # The command line sends all terms, also those at their defaults, which tell a reader nothing.
+    found = [
+        {**each, "terms": {name: value for name, value in each["terms"].items() if not _is_unsaid(name, value)}}
+        for each in reversed(visit.service.requests(visit.caller))
+    ]
     return page("requests", visit, requests=found)
-
-
-def _said_of(terms: Mapping[str, Any]) -> dict[str, Any]:
-    """The terms that say something, for a reader; the command line sends all of them, as they are anyway."""
-    return {name: value for name, value in terms.items() if not _is_unsaid(name, value)}
 
 
 def _is_unsaid(name: str, value: Any) -> bool:  # noqa: ANN401 — JSON
