@@ -69,7 +69,7 @@ def test_nothing_new_is_asked_after_so_many_failures(account: Account) -> None:
     fail(account, "c")
     spent = account.spent()
     said = raised(TooManyFailures, lambda: ask(account, "d"))
-    assert "3 questions to this account failed after they were paid for; 3 may" in said
+    assert "3 questions to this account failed after they were paid for; 3 are allowed" in said
     assert "acknowledge_failures()" in said
     for refused in (lambda: account.check(laplace("1/10")), account.check_failures):
         with pytest.raises(TooManyFailures):

@@ -82,7 +82,7 @@ def test_what_is_read_off_the_data_is_marked_in_the_file_and_on_the_screen() -> 
         assert "# LEAK: " in lines_on(proposal, name)
     assert "# LEAK: read off the data; replace by what the column may hold\ncity = " in proposal.to_toml()
     assert proposal.tables[0].missing_origin is Origin.DATA
-    assert "# REVIEW: often written for NULL, and in some cell" in proposal.to_toml()
+    assert "# REVIEW: often written for NULL, and found in some cell" in proposal.to_toml()
     assert proposal.to_toml().count("# LEAK") == len(proposal.tables[0].leaks)
 
 

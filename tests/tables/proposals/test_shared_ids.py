@@ -62,7 +62,7 @@ def test_without_a_look_the_name_alone_proposes_it(tmp_path: Path) -> None:
     found = proposal(tmp_path, {"a": register("pid"), "b": events("pid")}, strict=True)
     assert set(found.dataset.units.values()) == {"pid"}
     assert [table.limits for table in found.dataset.tables] == [None, None]
-    assert "if a row of a is a person, it is the unit" in found.to_toml()
+    assert "if a row of a is a person, this is the unit" in found.to_toml()
 
 
 def test_an_id_that_repeats_in_both_is_the_unit_of_both(tmp_path: Path) -> None:

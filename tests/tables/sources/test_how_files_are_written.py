@@ -58,7 +58,7 @@ CASES = {
     ),
     "trailing delimiter on rows": Case(
         f"{HEADER}\n{lines(lambda row: ','.join(row) + ',')}",
-        "60 with one delimiter more at the end",
+        "60 with one more delimiter at the end",
         "trailing_delimiter = true",
         {"skiprows": 1, "header": None, "usecols": [0, 1, 2]},
     ),
