@@ -100,7 +100,7 @@ def test_whoever_signs_in_at_the_provider_is_who_they_are_there(running: Visited
     assert ATTEMPT not in client.cookies
     page = client.get("/ask", params={"question": COUNT, "offer": "epsilon", "amount": "1"})
     assert f"{provider.address}|ann" in page.text
-    assert "one of yours may cost ε = 0.5" in page.text
+    assert "each of yours may cost at most ε = 0.5" in page.text
     client.post("/sign-out", data={"form": form_of(page)})
     assert not is_in(client)
     safe = browser(running, secure=True)
