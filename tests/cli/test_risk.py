@@ -326,7 +326,11 @@ def test_wrong_arguments_are_refused(people: Path, run: Any, arguments: list[str
         (["-s", "Disease"], "no column 'Disease' (--sensitive)", "did you mean disease?"),
         (["-i", "x"], "no column 'x' (--identifying)", "there are: age, zip, disease"),
         (["-q", "age,zip,age"], "'age' is named twice, by --quasi-identifying", "name it once"),
-        (["-q", "age", "-s", "age"], "'age' is named twice, by --quasi-identifying and by --sensitive", "of only one kind"),
+        (
+            ["-q", "age", "-s", "age"],
+            "'age' is named twice, by --quasi-identifying and by --sensitive",
+            "only one kind",
+        ),
         (["-q", "zip", "-s", "age", "-i", "age"], "'age' is named twice, by --sensitive and by --identifying", "once"),
         (["-q", ","], "one or more quasi-identifiers", "--quasi-identifying COLUMNS"),
         (["--sampled", "0%"], "--sampled can't be 0", "1%"),
