@@ -228,7 +228,7 @@ def _in_parts(asked: str, adjacency: Adjacency) -> Plan:
     )
     (table,) = dataset.tables
     dataset = replace(dataset, tables=(replace(table, unit=dp.Unit.row()),), adjacency=adjacency)
-    plan = make_plan(question(f"SELECT {asked} FROM t", dataset.tables), Request.of(epsilon=1), dataset, in_parts=True)
+    plan = make_plan(question(f"SELECT {asked} FROM t", dataset.tables), Request.of(epsilon=1), dataset, in_cells=True)
     assert any(isinstance(measure, ir.Vector) for measure in plan.levels[0].draft.measures)
     return plan
 

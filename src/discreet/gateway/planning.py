@@ -6,7 +6,7 @@ itself is taken at its word.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -109,14 +109,20 @@ class Planning:
             )
         return made
 
-    def remade(self, asked: StoredRequest) -> Plan | None:
-        """The plan that an earlier request would get now; None if it would be refused."""
-        try:
-            return self._planner(asked)(asked.request)
-        except DiscreetError:
-            return None
+    def remade(self, asked: StoredRequest) -> Iterator[Plan]:
+        """The plan that an earlier request would get now, and the one that it got before there were cells.
 
-    def _planner(self, asked: StoredRequest) -> Callable[[Request], Plan]:
+        None of what would be refused.
+        """
+        try:
+            plan = self._planner(asked)(asked.request)
+            yield plan
+            if plan.reads_cells:
+                yield self._planner(asked)(asked.request, in_cells=False)
+        except DiscreetError:
+            return
+
+    def _planner(self, asked: StoredRequest) -> Callable[..., Plan]:
         """A function that plans, for an offer, what was read before."""
         if asked.together:
             return self._together(asked.questions, asked.request)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -47,10 +47,10 @@ class ReuseIndex:
 
     Args:
         account: where they are kept.
-        remake: from what was asked to its plan, as the rules make it now; None where they don't.
+        remake: from what was asked to its plans, as the rules make it now and as they made it before.
     """
 
-    def __init__(self, account: Account, remake: Callable[[StoredRequest], Plan | None]) -> None:
+    def __init__(self, account: Account, remake: Callable[[StoredRequest], Iterable[Plan]]) -> None:
         self._account = account
         self._remake = remake
         self._made: OrderedDict[str, Plan | None] = OrderedDict()
@@ -72,11 +72,22 @@ class ReuseIndex:
             return _unmeasured(plan, version)
         if plan.together:
             stored = self._account.stored(plan.digest, version)
-            return None if stored is None else Outcome.stored(plan, stored, analyst)
+            return self._former(plan, version, analyst) if stored is None else Outcome.stored(plan, stored, analyst)
         known = self._account.about(reuse_key(plan.question.source), version, _MOST_READ, asked=plan.digest)
         if known and known[0].question == plan.digest:
             return Outcome.stored(plan, known[0], analyst)
+        former = self._former(plan, version, analyst)
+        if former is not None:
+            return former
         return None if plan.profiles or not known else self._derived(plan, version, known, analyst)
+
+    def _former(self, plan: Plan, version: int, analyst: str | None) -> Outcome | None:
+        """The stored outcome of a question that was planned otherwise when it was asked."""
+        for former in self._remake(StoredRequest.of(plan)) if plan.reads_cells else ():
+            stored = self._account.stored(former.digest, version)
+            if stored is not None:
+                return Outcome.stored(former, stored, analyst)
+        return None
 
     def holds(self, plan: Plan, version: int) -> bool:
         """Whether a question was answered itself, of that version."""
@@ -124,11 +135,11 @@ class ReuseIndex:
                 yield from ((stored, one) for one in _released(asked, stored))
 
     def _asked(self, stored: Stored) -> Plan | None:
-        """The plan of a stored answer, made again; None if the rules make another one now."""
+        """The plan of a stored answer, made again; None if the rules make none of its digest."""
         if stored.question not in self._made:
             asked = StoredRequest.of_stored(stored)
-            made = None if asked is None else self._remake(asked)
-            self._keep(stored.question, made if made is not None and made.digest == stored.question else None)
+            ways = () if asked is None else self._remake(asked)
+            self._keep(stored.question, next((made for made in ways if made.digest == stored.question), None))
         return self._made[stored.question]
 
     def _keep(self, digest: str, made: Plan | None) -> None:

@@ -42,12 +42,12 @@ SCALES = pytest.mark.parametrize("scales", [1, 3, 5])
 Scaled = Callable[[float], str]
 
 
-def level(outputs: str, having: str, **offer: Any) -> Level:
-    """The plan of a question by public groups."""
+def level(outputs: str, having: str, *, in_cells: bool = False, **offer: Any) -> Level:
+    """The plan of a question by public groups, with each number measured apart or read from cells."""
     asked = question(
         f"SELECT age, {outputs} FROM people WHERE age BETWEEN 20 AND 39 GROUP BY age HAVING {having}", TABLES
     )
-    return make_plan(asked, Request.of(**offer), DATASET).levels[0]
+    return make_plan(asked, Request.of(**offer), DATASET, in_cells=in_cells).levels[0]
 
 
 def size(plan: Level, name: str) -> float:
@@ -202,7 +202,7 @@ def test_groups_that_a_threshold_and_having_select_hold(scales: int, exact: int,
         asked = question(
             f"SELECT code, COUNT(*) AS n, AVG(age) AS a FROM people GROUP BY code HAVING n >= {end}", TABLES
         )
-        return make_plan(asked, Request.of(delta="0.05", **offer), DATASET).levels[0]
+        return make_plan(asked, Request.of(delta="0.05", **offer), DATASET, in_cells=False).levels[0]
 
     first = private(1)
     selector, threshold = first.draft.selector, first.draft.threshold
@@ -216,6 +216,36 @@ def test_groups_that_a_threshold_and_having_select_hold(scales: int, exact: int,
         return found[selector] >= max(end, threshold.value)
 
     assert all_stand(held(plan, numbers, having), HOLDS)
+
+
+@OFFERS
+@pytest.mark.parametrize("scales", [1, 2])
+@pytest.mark.parametrize("picked", ["n", "a"])
+def test_what_is_read_from_cells_holds(picked: str, scales: int, offer: dict[str, Any]) -> None:
+    """A count, an average and a sum of the same cells, where HAVING picks by one of these."""
+    outputs = "COUNT(*) AS n, AVG(income) AS a, SUM(income) AS s"
+    low, high = 0.0, 250_000.5
+    middle = {"n": 400.0, "a": (low + high) / 2}[picked]
+    first = level(outputs, "n > 400", in_cells=True, **offer)
+    cells = list(first.noises)
+    step = float(first.noises[cells[0]].step)
+    reach = {"n": 1.4 * step * size(first, cells[0]), "a": 1.4 * (high - low) / 2 * step * size(first, cells[0]) / 400}
+    end = middle + scales * reach[picked]
+    plan = level(outputs, f"{picked} > {end:.6f}", in_cells=True, **offer)
+    exact = {name: int(400 * share / step) for name, share in zip(cells, _shares(len(cells)), strict=True)}
+
+    def having(numbers: dict[str, Any]) -> Any:
+        lower, upper, *lacking = (numbers[name] * step for name in cells)
+        count, known = lower + upper + sum(lacking), lower + upper
+        average = low + (high - low) * upper / known
+        return np.rint(count) > round(end, 6) if picked == "n" else average > round(end, 6)
+
+    assert all_stand(held(plan, exact, having), HOLDS)
+
+
+def _shares(cells: int) -> list[float]:
+    """The part of the rows in each cell: of half of the bounds, none without a value."""
+    return [0.5, 0.5, *[0.0] * (cells - 2)]
 
 
 @OFFERS
@@ -286,7 +316,7 @@ def test_columns_and_intervals_are_the_same(letters: Any, picking: str) -> None:
     for each in "nasd":
         ends = list(zip(answer[f"low{each}"], answer[f"high{each}"], strict=True))
         assert ends == [one or (None, None) for one in answer.interval(each)]
-        assert [tuple(one) for one in said[each]] == answer.interval(each)
+        assert [tuple(one) for one in said.get(each, [])] == answer.interval(each)  # none of an answer without groups
 
 
 def test_what_picks_goes_by_the_usual_margin(letters: Any) -> None:

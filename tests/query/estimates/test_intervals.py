@@ -15,7 +15,7 @@ import pytest
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import Sensitivity
 from discreet.query import ir
-from discreet.query.estimates import Estimator, Mean, Mechanism, Noise, Spread, Total
+from discreet.query.estimates import Estimator, Linear, Mean, Mechanism, Noise, Spread, Total
 from discreet.stats import upper_bound
 from discreet.tables import Kind
 from support.sequential import Claim, stands
@@ -52,7 +52,7 @@ def _covered(estimator: Estimator, noises: dict[str, Noise], exact: dict[str, in
 def test_averages_are_covered_as_often_as_said(mechanism: type[Mechanism], rows: int) -> None:
     """Also in groups so small that the noisy count may be negative; and in large ones not much more often."""
     noises = {"n": _noise("n", 1, 0, mechanism), "s": _noise("s", 50, 0, mechanism)}
-    estimator = Mean(count="n", total="s", centre=Fraction(50), lo=Fraction(0), hi=Fraction(100))
+    estimator = Mean(count=Linear.of("n"), total=Linear.of("s"), centre=Fraction(50), lo=Fraction(0), hi=Fraction(100))
     claims = [AS_OFTEN, NOT_OFTENER] if rows == 1_000 else [AS_OFTEN]
     assert stands(_covered(estimator, noises, {"n": rows, "s": -13 * rows}, 37.0), *claims)
 
@@ -62,7 +62,7 @@ def test_averages_are_covered_as_often_as_said(mechanism: type[Mechanism], rows:
 def test_sums_are_covered_as_often_as_said(mechanism: type[Mechanism], grid: int) -> None:
     """On the coarsest grid, where steps show, and on a fine one."""
     noises = {"s": _noise("s", 10, grid, mechanism)}
-    estimator = Total(measure="s")
+    estimator = Total(of=Linear.of("s"))
     assert stands(_covered(estimator, noises, {"s": 1234 * 2**-grid}, 1234.0), AS_OFTEN, NOT_OFTENER)
 
 
@@ -82,9 +82,9 @@ def test_spreads_are_covered_at_least_as_often_as_said(least_rows: int, is_root:
     estimator = Spread(
         least_rows=least_rows,
         is_root=is_root,
-        count="n",
-        total="s",
-        squares="q",
+        count=Linear.of("n"),
+        total=Linear.of("s"),
+        squares=Linear.of("q"),
         centre=Fraction(50),
         lo=Fraction(0),
         hi=Fraction(100),

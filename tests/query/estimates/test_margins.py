@@ -23,8 +23,8 @@ DATASET = Dataset(name="asked", tables=TABLES, budget=Budget(epsilon=1000), ledg
 
 
 def _plan(sql: str, **offer: Any) -> Plan:
-    """A plan of a question about the tables."""
-    return make_plan(question(sql, TABLES), Request.of(**offer), DATASET)
+    """A plan of a question about the tables, each number measured apart."""
+    return make_plan(question(sql, TABLES), Request.of(**offer), DATASET, in_cells=False)
 
 
 def _deviations(plan: Plan) -> list[float | None]:

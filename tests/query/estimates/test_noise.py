@@ -16,7 +16,7 @@ import pytest
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import Sensitivity
 from discreet.query import ir
-from discreet.query.estimates import Joint, Mean, Mechanism, Noise, Total, can_be_summed
+from discreet.query.estimates import Joint, Linear, Mean, Mechanism, Noise, Total, can_be_summed
 from discreet.query.estimates.noise import noise_radius
 from discreet.query.estimates.noise_tails import dominating_scale
 from discreet.stats import lower_bound, upper_bound
@@ -129,7 +129,7 @@ def _drawn(noise: Noise) -> list[int]:
 def test_intervals_of_totals_cover(mechanism: type[Mechanism], number: int) -> None:
     """95 % hold as often as said, by their exact laws in 95.11 % at the most; 0.8 times as wide, they don't."""
     noise = _noise("m", 20, mechanism, number)
-    estimator, noises = Total(measure="m"), {"m": noise}
+    estimator, noises = Total(of=Linear.of("m")), {"m": noise}
     hits = narrow = 0
     for error in _drawn(noise):
         ends = estimator.interval({"m": 1000 + error}, noises, 0.95)
@@ -148,7 +148,7 @@ def test_intervals_of_averages_cover(mechanism: type[Mechanism]) -> None:
     That covers in less than 75 % (3,000 runs say 65 and 69), so that it is let through once in 1e17.
     """
     count, total = _noise("n", 1, mechanism, 3), _noise("s", 50, mechanism, 5)
-    estimator = Mean(count="n", total="s", centre=Fraction(0), lo=Fraction(0), hi=Fraction(50))
+    estimator = Mean(count=Linear.of("n"), total=Linear.of("s"), centre=Fraction(0), lo=Fraction(0), hi=Fraction(50))
     noises = {"n": count, "s": total}
     alone = {name: Noise(measure=each.measure, mechanism=each.mechanism) for name, each in noises.items()}
     runs = 600

@@ -34,7 +34,8 @@ def parts(level: Level) -> tuple[Truth, str]:
     """The estimator of a plan of one truth, and the name of the number that decides."""
     ((_, estimator),) = level.draft.estimators
     assert isinstance(estimator, Truth)
-    return estimator, estimator.number
+    assert estimator.number.single is not None
+    return estimator, estimator.number.single
 
 
 def said(level: Level, rows: int) -> int:

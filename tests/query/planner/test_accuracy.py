@@ -53,9 +53,9 @@ ACCURACIES: list[dict[str, Any]] = [
 OFFERS = pytest.mark.parametrize("cap", [{}, {"rho": 1_000}], ids=["laplace", "gaussian"])
 
 
-def plan(sql: str, **offer: Any) -> Plan:
+def plan(sql: str, *, in_cells: bool | None = None, **offer: Any) -> Plan:
     """The plan of a question."""
-    return make_plan(question(sql, TABLES), Request.of(**offer), DATASET)
+    return make_plan(question(sql, TABLES), Request.of(**offer), DATASET, in_cells=in_cells)
 
 
 def errors(made: Plan) -> dict[str, float]:
@@ -178,7 +178,7 @@ def worst(draft: Draft) -> float:
 def test_the_split_is_better_than_equal_shares(columns: str, name: str) -> None:
     """The worst relative error of all columns is smaller at the same cost, which is all of the offer."""
     amount = Fraction(1, 50)
-    made = plan(f"SELECT {columns} FROM people", **{name: amount})
+    made = plan(f"SELECT {columns} FROM people", in_cells=False, **{name: amount})
     draft = made.levels[0].draft
     equal = _with_noise(draft, {one.name: amount / len(draft.measures) for one in draft.measures})
     assert float(paid(made)) == pytest.approx(float(amount), rel=1e-8)
@@ -202,7 +202,8 @@ def test_weights_move_the_error_to_other_columns(name: str) -> None:
     """A column of weight 3 errs about a third as much as it would with the others' weight; shares still add up."""
     sql = "SELECT COUNT(*) AS n, SUM(income) AS total FROM people"
     even, heavy, other = (
-        errors(plan(sql, **{name: "1/50"}, weights=weights)) for weights in (None, {"total": 3}, {"*": 3, "n": 1})
+        errors(plan(sql, in_cells=False, **{name: "1/50"}, weights=weights))
+        for weights in (None, {"total": 3}, {"*": 3, "n": 1})
     )
     assert heavy["total"] / heavy["n"] == pytest.approx(even["total"] / even["n"] / 3, rel=0.02)
     assert heavy == other
@@ -278,7 +279,7 @@ def test_accuracies_are_read_in_all_their_forms() -> None:
 
 def test_a_plan_shows_who_gets_what() -> None:
     """Shares of measures add up to the cost, and each column says which part of it is for it."""
-    made = plan(MANY, epsilon=1)
+    made = plan(MANY, in_cells=False, epsilon=1)
     text = made.explain()
     assert text.count("% of the cost") == 6
     assert text.count("(ℓ1); Laplace") == text.count(" %)") == len(made.levels[0].draft.measures)

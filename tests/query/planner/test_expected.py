@@ -64,7 +64,7 @@ def test_a_width_is_meant_in_a_group_of_the_size_that_is_expected() -> None:
     costs = []
     for rows in (None, 20_000):
         request = Request.read({"within": 100, "expecting": rows})
-        (noise, _) = make_plan(question(text, DATASET.tables), request, DATASET).levels[0].draft.noises
+        (noise,) = make_plan(question(text, DATASET.tables), request, DATASET).levels[0].draft.noises
         costs.append(float(noise.mechanism.loss.epsilon))
     assert costs[0] / costs[1] == pytest.approx(20, rel=0.05)  # discrete noise and offers in four digits
 

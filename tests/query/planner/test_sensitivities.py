@@ -129,7 +129,7 @@ def test_the_sums_of_a_vector_move_together_as_far_as_declared(
     The wrong twin is the sensitivity of one of its sums: what a substitution takes from one and adds to another exceeds
     that, and so does what rounding adds.
     """
-    vector = ir.Vector(name="m", values=(ONE,) * PARTS, grid=-3)
+    vector = vector_of(PARTS, -3)
     units = _in_parts(vector.most, limits, groups)
     others = [(0,) * groups * PARTS] if adjacency is ADD_REMOVE else units
     moves = [tuple(a - b for a, b in zip(one, other, strict=True)) for one in units for other in others]
@@ -142,11 +142,11 @@ def test_the_sums_of_a_vector_move_together_as_far_as_declared(
 
 def test_rows_are_put_in_parts_on_grids_that_float64_is_good_for() -> None:
     """What a row adds is bounded with rounding; a grid on which that proof doesn't hold is refused."""
-    assert [ir.Vector(name="m", values=(ONE,) * 9, grid=grid).most for grid in (-32, -2, 0, 1, 2, 9)] == [
+    assert [vector_of(9, grid).most for grid in (-32, -2, 0, 1, 2, 9)] == [
         2**32 + 4, 8, 5, 5, 4, 4,
     ]  # fmt: skip
     with pytest.raises(ValueError, match="2\\^-36 and coarser"):
-        ir.Vector(name="m", values=(ONE,), grid=-37)
+        vector_of(1, -37)
 
 
 def test_counting_units_ignores_their_rows() -> None:
@@ -154,6 +154,11 @@ def test_counting_units_ignores_their_rows() -> None:
     units = ir.Units(name="m")
     assert measure_sensitivity(units, Limits(groups=3, rows_per_group=10), ADD_REMOVE, groups=9).l1 == 3
     assert measure_sensitivity(units, Limits(groups=3, rows_per_group=10), SUBSTITUTION, groups=9).l1 == 6
+
+
+def vector_of(number: int, grid: int) -> ir.Vector:
+    """A vector of so many sums."""
+    return ir.Vector(name="m", values=(ONE,) * number, grid=grid, parts=(Fraction(1, number),) * number)
 
 
 def _units_of(rows: int, kept: int, groups: int) -> list[tuple[int, ...]]:

@@ -21,7 +21,7 @@ from discreet.query.ir import MARK, changed
 from discreet.query.planner import Plan, Request, make_plan, worst_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from discreet.tables import Dataset
 
@@ -40,7 +40,9 @@ _OWN = "\x00"
 """Begins the names of a bundle's keys and aggregates: no question can spell it."""
 
 
-def apportioned(bundles: Sequence[Bundle], request: Request, dataset: Dataset) -> tuple[Plan, ...]:
+def apportioned(
+    bundles: Sequence[Bundle], request: Request, dataset: Dataset, *, in_cells: bool | None = None
+) -> tuple[Plan, ...]:
     """The plan of each bundle.
 
     With `within`, each gets the least that reaches it; if all of it is more than the ε or ρ given beside it, they get
@@ -53,44 +55,43 @@ def apportioned(bundles: Sequence[Bundle], request: Request, dataset: Dataset) -
     """
     _check_columns(bundles, request)
     requests = [_own(bundle, request) for bundle in bundles]
+
+    def planned(offers: Sequence[Request]) -> tuple[Plan, ...]:
+        pairs = zip(bundles, offers, strict=True)
+        return tuple(
+            make_plan(bundle.question, offer, dataset, as_written=True, in_cells=in_cells) for bundle, offer in pairs
+        )
+
     if request.within:
-        return _reaching(bundles, requests, dataset)
-    whole = _planned(bundles, requests, dataset)
+        return _reaching(requests, planned)
+    whole = planned(requests)
     selecting = sum(plan.levels[0].draft.has_private_keys for plan in whole)
     parts = _parts([worst_error(plan.drafts) ** (1 if request.rho is None else 2) for plan in whole])
-    plain = _planned(bundles, _shares(requests, parts, selecting), dataset)
+    plain = planned(_shares(requests, parts, selecting))
     if request.epsilon is None or request.delta is None or dataset.budget.is_pure:
         return plain
     each = request.delta / (2 * selecting) if selecting else request.delta
     least = [replace(share, delta=each) for share in _shares(requests, parts, selecting)]
     factor = _factor(plain, rho_for(request.epsilon, request.delta / 2 if selecting else request.delta))
     while factor > 1:
-        stretched = _planned(bundles, [_times(share, factor) for share in least], dataset)
+        stretched = planned([_times(share, factor) for share in least])
         if _fits(stretched, request):
             return stretched
         factor *= _LESS
     return plain
 
 
-def _planned(bundles: Sequence[Bundle], requests: Sequence[Request], dataset: Dataset) -> tuple[Plan, ...]:
-    """The plans at these offers."""
-    return tuple(
-        make_plan(bundle.question, request, dataset, as_written=True)
-        for bundle, request in zip(bundles, requests, strict=True)
-    )
-
-
-def _reaching(bundles: Sequence[Bundle], requests: Sequence[Request], dataset: Dataset) -> tuple[Plan, ...]:
+def _reaching(
+    requests: Sequence[Request], planned: Callable[[Sequence[Request]], tuple[Plan, ...]]
+) -> tuple[Plan, ...]:
     """The plans that reach the accuracy asked for or, if that is too dear, all miss it by the same factor."""
-    plans = _planned(bundles, requests, dataset)
+    plans = planned(requests)
     cap = requests[0].rho or requests[0].epsilon
     needed = [_needed(plan) for plan in plans]
     total = sum(needed, Fraction(0))
     if cap is None or total <= cap:
         return plans
-    return _planned(
-        bundles, [_times(each, amount / total) for each, amount in zip(requests, needed, strict=True)], dataset
-    )
+    return planned([_times(each, amount / total) for each, amount in zip(requests, needed, strict=True)])
 
 
 def _needed(plan: Plan) -> Fraction:

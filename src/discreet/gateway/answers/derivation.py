@@ -10,20 +10,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from discreet.gateway.answers.matching import Released, is_unlimited, matched
-from discreet.gateway.answers.parts import ROUNDED, about
+from discreet.gateway.answers.matching import Released, matched
+from discreet.gateway.answers.parts import ROUNDED
 from discreet.gateway.answers.released import Group, Shown, in_order
-from discreet.gateway.answers.sources import AvailableParts, Choice, Source, Total
-from discreet.query import ir
+from discreet.gateway.answers.sources import AvailableParts, Choice, MissingError, Source, Total
+from discreet.query.aggregates import Moment
 from discreet.query.estimates import (
     ROWS,
     Estimator,
-    Mean,
     ModeEstimator,
-    Noise,
     Noisy,
+    Pick,
     QuantileEstimator,
     Selection,
     joined,
@@ -31,7 +30,7 @@ from discreet.query.estimates import (
 from discreet.query.planner import CONFIDENCE, Draft, Level, Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from discreet.privacy import KeyValue
 
@@ -83,46 +82,71 @@ def _derived(draft: Draft, released: Sequence[Released], *, on_purpose: bool) ->
     # Answers with selected groups have groups of their own each; public groups are the same in all.
     for together in [[one] for one in sources] if draft.has_private_keys else [sources]:
         for is_gaussian in (False, True):
-            available = AvailableParts(together, is_gaussian=is_gaussian, counts_units_once=is_unlimited(draft))
-            made = _Assembly(draft, available)
-            if made.is_whole and (on_purpose or _errs_no_more(made.draft(), draft)):
+            made = _Assembly.of(draft, AvailableParts(together, is_gaussian=is_gaussian, draft=draft))
+            if made is not None and (on_purpose or _errs_no_more(made.draft(), draft)):
                 return made
     return None
 
 
+@dataclass(frozen=True, slots=True)
 class _Assembly:
     """A level put together from what was released.
 
     Args:
-        draft: of the question.
-        available: what there is.
+        question: the level's own draft.
+        estimators: of its aggregates, from the parts that are there.
+        totals: the measures that are used.
+        choices: those that are used, by the names of picks.
+        selector: the number of units that selected the groups; None if they are public.
     """
 
-    def __init__(self, draft: Draft, available: AvailableParts) -> None:
-        self._draft = draft
-        self._available = available
-        self._totals: dict[str, Total] = {}
-        self._choices: dict[str, tuple[Choice, Selection]] = {}
-        estimators = [(name, self._estimator(estimator)) for name, estimator in draft.estimators]
-        self._estimators = tuple((name, one) for name, one in estimators if one is not None)
-        selects = draft.selector is None or self._takes(draft.selector)
-        self.is_whole = selects and len(estimators) == len(self._estimators) and bool(self._totals or self._choices)
+    question: Draft
+    estimators: tuple[tuple[str, Estimator], ...]
+    totals: tuple[Total, ...]
+    choices: Mapping[str, tuple[Choice, Selection]]
+    selector: str | None
+
+    @classmethod
+    def of(cls, draft: Draft, available: AvailableParts) -> Self | None:
+        """A level from what is available; None if something is missing."""
+        choices: dict[str, tuple[Choice, Selection]] = {}
+        aggregates = {aggregate.name: aggregate for aggregate in draft.question.aggregates}
+
+        def estimator(name: str, known: Estimator) -> Estimator:
+            if isinstance(known, QuantileEstimator | ModeEstimator):
+                choices[known.pick.name] = chosen = _chosen(draft, known.pick, available)
+                return known.chosen_by(chosen[1]) if isinstance(known, QuantileEstimator) else known
+            return aggregates[name].function.estimator(aggregates[name], available) if known.parts else known
+
+        try:
+            selector = None if draft.selector is None else available.selector()
+            estimators = [(name, estimator(name, known)) for name, known in draft.estimators]
+        except MissingError:
+            return None
+        numbers = {part for _, each in estimators for part in each.parts} | ({selector} if selector else set())
+        totals = available.used(numbers)
+        if not totals and not choices:
+            return None
+        rows = next((found for each in totals if (found := each.read(Moment())) is not None), None)
+        beside = tuple((name, each.beside(rows)) for name, each in estimators)
+        return cls(draft, beside, tuple(totals), choices, selector)
 
     def sources(self) -> list[Source]:
         """The entries that the parts come from."""
-        totals = [one.source for one in self._totals.values()]
-        return totals + [one.source for one, _ in self._choices.values()]
+        return [one.source for one in self.totals] + [one.source for one, _ in self.choices.values()]
 
     def draft(self) -> Draft:
         """The question's draft with the noises that its parts have."""
-        noises = tuple(self._noise(name) for name in self._totals)
-        selections = tuple(selection for _, selection in self._choices.values())
+        noises = tuple(one.noise for one in self.totals)
+        selections = tuple(selection for _, selection in self.choices.values())
         return replace(
-            self._draft,
+            self.question,
             measures=tuple(noise.measure for noise in noises),
+            cells=(),
             histograms=tuple(dict.fromkeys(selection.measure for selection in selections)),
             picks=tuple(selection.pick for selection in selections),
-            estimators=self._estimators,
+            estimators=self.estimators,
+            selector=self.selector,
             sensitivities=tuple(noise.sensitivity for noise in noises),
             contributions=(),
             noises=noises,
@@ -133,10 +157,7 @@ class _Assembly:
     def groups(self, level: int) -> list[Group]:
         """The question's groups, in their order."""
         goals = self.sources()[0].how.groups
-        names = [number.name for name in self._totals for number in ir.sums_of(self._noise(name).measure)]
-        return in_order(
-            self._draft, (Group(goal, self._noisy(goal, names), level, self._before(goal)) for goal in goals)
-        )
+        return in_order(self.question, (Group(goal, self._noisy(goal), level, self._before(goal)) for goal in goals))
 
     def _before(self, goal: tuple[KeyValue, ...]) -> Shown | None:
         """How the groups that make up this one were shown in their own answers, if noise picked groups there."""
@@ -149,72 +170,38 @@ class _Assembly:
     def _renamed(self, source: Source) -> dict[str, str]:
         """The names that numbers of an answer have here, by their names there."""
         names: dict[str, str] = {}
-        for name, one in self._totals.items():
+        for one in self.totals:
             if one.source is source:
-                pairs = zip(ir.sums_of(one.noise.measure), ir.sums_of(self._noise(name).measure), strict=True)
-                names |= {old.name: new.name for old, new in pairs}
-        for choice, selection in self._choices.values():
+                names |= one.names
+        for choice, selection in self.choices.values():
             if choice.source is source:
                 old, new = choice.selection.pick, selection.pick
                 names |= {old.name: new.name, old.around: new.around}
         return names
 
-    def _noisy(self, goal: tuple[KeyValue, ...], names: Sequence[str]) -> Noisy:
+    def _noisy(self, goal: tuple[KeyValue, ...]) -> Noisy:
         """All numbers of one group."""
-        values = [value for one in self._totals.values() for value in one.values(goal)]
-        noisy: dict[str, int | tuple[int, ...]] = dict(zip(names, values, strict=True))
-        for choice, selection in self._choices.values():
+        noisy: dict[str, int | tuple[int, ...]] = {}
+        for one in self.totals:
+            noisy |= one.values(goal)
+        for choice, selection in self.choices.values():
             noisy[selection.pick.name] = choice.value(goal, choice.selection.pick.name)
             if selection.about is not None:
                 noisy[selection.pick.around] = choice.value(goal, choice.selection.pick.around)
         return noisy
 
-    def _estimator(self, estimator: Estimator) -> Estimator | None:
-        """The estimator of an aggregate, if its parts are there; of an average, perhaps about another centre."""
-        if isinstance(estimator, QuantileEstimator | ModeEstimator):
-            return self._chosen(estimator)
-        if all([self._takes(part) for part in estimator.parts]):  # noqa: C419 — all of them are taken
-            return estimator
-        return self._mean(estimator) if isinstance(estimator, Mean) else None
 
-    def _noise(self, name: str) -> Noise:
-        """The noise of a measure, under its name in this draft."""
-        noise = self._totals[name].noise
-        return replace(noise, measure=replace(noise.measure, name=name))
+def _chosen(draft: Draft, pick: Pick, available: AvailableParts) -> tuple[Choice, Selection]:
+    """A choice that was made, and how it is called here.
 
-    def _takes(self, number: str) -> bool:
-        """Take the measure that a number belongs to, if it is there."""
-        measures = self._draft.measures
-        wanted = next(each for each in measures if number in {one.name for one in ir.sums_of(each)})
-        found = self._available.total(wanted)
-        if found is not None:
-            self._totals[wanted.name] = found
-        return found is not None
-
-    def _chosen(self, estimator: QuantileEstimator | ModeEstimator) -> Estimator | None:
-        """The estimator, if its choice is there: take that."""
-        pick = estimator.pick
-        wanted = next(each for each in self._draft.histograms if each.name == pick.histogram)
-        found = self._available.choice(wanted, pick)
-        if found is None:
-            return None
-        selection = replace(found.selection, pick=pick, measure=replace(found.selection.measure, name=wanted.name))
-        self._choices[pick.name] = found, selection
-        return estimator.chosen_by(selection) if isinstance(estimator, QuantileEstimator) else estimator
-
-    def _mean(self, estimator: Mean) -> Mean | None:
-        """The average from a sum about another centre than the middle of the bounds, such as 0."""
-        total = next(each for each in self._draft.measures if each.name == estimator.total)
-        if not isinstance(total, ir.Sum) or not self._takes(estimator.count):
-            return None
-        *_, (value, _) = about(total.value)
-        found = min(self._available.totals_about(value), key=lambda each: each[1].error, default=None)
-        if found is None:
-            return None
-        centre, one = found
-        name = f"{estimator.total} about {centre}"
-        self._totals[name] = one
-        return replace(estimator, total=name, centre=centre)
+    Raises:
+        MissingError: there is none.
+    """
+    wanted = next(each for each in draft.histograms if each.name == pick.histogram)
+    found = available.choice(wanted, pick)
+    if found is None:
+        raise MissingError
+    return found, replace(found.selection, pick=pick, measure=replace(found.selection.measure, name=wanted.name))
 
 
 def _errs_no_more(made: Draft, draft: Draft) -> bool:

@@ -214,8 +214,10 @@ def _rule(known: Estimator | LinearRatio, draft: Draft, confidence: float) -> Ru
         met = [each for each in own if parts & each.numbers]
         if not met:
             return known.interval(noisy, laws, confidence)
-        if isinstance(known, Total) and len(met) == 1 and isinstance(met[0], Window) and met[0].number == known.measure:
-            return _truncated(known, met[0], draft, confidence, noisy)
+        if isinstance(known, Total) and len(met) == 1:
+            (window,) = met
+            if isinstance(window, Window) and window.number == known.of.single:
+                return _truncated(known, window, draft, confidence, noisy)
         wider = confidence_if_shown(met, confidence)
         return None if wider is None else known.interval(noisy, laws, wider)
 
@@ -224,7 +226,7 @@ def _rule(known: Estimator | LinearRatio, draft: Draft, confidence: float) -> Ru
 
 def _truncated(known: Total, window: Window, draft: Draft, confidence: float, noisy: Noisy) -> Interval:
     """The interval of a count or a sum that lies in a window where the group is shown."""
-    usual, step = known.interval(noisy, draft.laws, confidence), draft.laws[known.measure].step
+    usual, step = known.interval(noisy, draft.laws, confidence), draft.laws[window.number].step
     outside = (1 - confidence) / 2
     lower, upper = window.lower(outside), window.upper(outside)
     return Interval(

@@ -8,7 +8,9 @@ from math import inf
 
 from discreet.errors import unforeseen
 from discreet.query import ir
-from discreet.query.planner import CONFIDENCE, Draft
+from discreet.query.aggregates import Moment, centred
+from discreet.query.estimates import Linear
+from discreet.query.planner import CONFIDENCE, Cells, Draft
 
 ROUNDED = 1 + 1e-9
 """Errors that are equal but for the rounding of floats count as equal."""
@@ -33,18 +35,43 @@ def held(draft: Draft) -> dict[str, float]:
     """The meanings of an answer's parts, each with its error."""
     totals = [{meaning(noise.measure): float(noise.radius(CONFIDENCE))} for noise in draft.noises]
     choices = [{meaning(one.measure): one.reach(CONFIDENCE)} for one in draft.selections]
-    return least([*totals, *choices])
+    told = [{name: of.radius(draft.laws, CONFIDENCE)} for cells in draft.cells for name, of in _told(cells)]
+    return least([*totals, *choices, *told])
+
+
+def _told(cells: Cells) -> Iterator[tuple[str, Linear]]:
+    """The meanings of the sums that cells were made to tell, and how they are read."""
+    for moment in cells.moments:
+        found = cells.read(moment)
+        if found is not None:
+            yield f"sum({moment.summand})", found
+    for value in _values(cells):
+        count, total = (cells.read(Moment.of((value, power))) for power in range(2))
+        if count is not None and total is not None:
+            yield f"sum({value})", total.plus(count.times(centred(value)[0]))
+
+
+def _values(cells: Cells) -> Iterator[ir.Expr]:
+    """The values whose sums cells tell."""
+    for moment in cells.moments:
+        match moment.powers:
+            case ((value, 1),):
+                yield value
+            case _:  # counts, squares and products
+                continue
 
 
 def wanted(draft: Draft) -> dict[str, float]:
     """The meanings of which an answer must hold one to serve a question, each with the most that it may err.
 
-    A sum about another centre may err more, for a first look.
+    A sum about another centre may err more, for a first look; so may one of several from which a moment is read.
     """
     values = [measure.value for measure in draft.measures if isinstance(measure, ir.Sum)]
+    values += [moment.summand for cells in draft.cells for moment in cells.moments]
     bases = [base for value in values for base, centre in about(value) if centre]
-    centred = {f"sum({each})": inf for base in bases for each in (base, summand(base))}
-    return {meaning_: error * ROUNDED for meaning_, error in held(draft).items()} | centred
+    centred_ = {f"sum({each})": inf for base in bases for each in (base, summand(base))}
+    told = {name: inf for cells in draft.cells for name, _ in _told(cells)}
+    return {meaning_: error * ROUNDED for meaning_, error in held(draft).items()} | centred_ | told
 
 
 def least(many: Iterable[Mapping[str, float]]) -> dict[str, float]:

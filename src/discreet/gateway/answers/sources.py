@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
-from discreet.gateway.answers.matching import Released
+from discreet.gateway.answers.matching import Released, is_unlimited
 from discreet.gateway.answers.parts import about, meaning, summand
 from discreet.gateway.answers.regrouping import Regrouping
 from discreet.gateway.answers.released import Shown
 from discreet.mechanisms import Gaussian
 from discreet.privacy import KeyValue
 from discreet.query import ir
+from discreet.query.aggregates import Moment, centred
 from discreet.query.estimates import (
     Apart,
     Condition,
+    Grid,
+    Linear,
     Noise,
     Noisy,
     Pick,
     Selection,
     can_be_summed,
 )
-from discreet.query.planner import CONFIDENCE
+from discreet.query.planner import CONFIDENCE, Cells, Draft, counts_rows_for_units, laws_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 _Key = tuple[KeyValue, ...]
 
@@ -80,21 +83,45 @@ class Total:
 
     Args:
         source: where it was.
-        noise: what it holds now, under its old name.
+        old: the measure, under the name that it had there.
+        noise: what it holds now, under a name that no other has.
+        cells: how moments are read from it, where it is a vector.
     """
 
     source: Source
+    old: ir.Measure | ir.Vector
     noise: Noise
+    cells: Cells | None = None
 
     @property
     def error(self) -> Fraction:
         """The reach of its noise."""
         return self.noise.radius(CONFIDENCE)
 
-    def values(self, goal: _Key) -> list[int]:
+    @property
+    def whole(self) -> Linear:
+        """The measure by itself."""
+        return Linear.of(self.noise.measure.name)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of its numbers, by those that they had."""
+        numbers = zip(ir.sums_of(self.old), self.noise.numbers, strict=True)
+        return {old.name: one.measure.name for old, one in numbers}
+
+    def read(self, moment: Moment) -> Linear | None:
+        """A moment, if the measure tells it."""
+        if self.cells is None:
+            return self.whole if meaning(self.old) == f"sum({moment.summand})" else None
+        found, names = self.cells.read(moment), self.names
+        return None if found is None else Linear({names[name]: factor for name, factor in found.factors.items()})
+
+    def values(self, goal: _Key) -> dict[str, int]:
         """Each number of one group; 0 where no old group is part of it, so that it has no rows for certain."""
-        names = [each.name for each in ir.sums_of(self.noise.measure)]
-        return [sum(one for one in self.source.values(name, goal) if isinstance(one, int)) for name in names]
+        return {
+            name: sum(one for one in self.source.values(old, goal) if isinstance(one, int))
+            for old, name in self.names.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,62 +147,143 @@ class Choice:
         return value
 
 
+class MissingError(Exception):
+    """Something that a question needs wasn't released."""
+
+
 class AvailableParts:
     """Released numbers and choices that can serve a question, by meaning; of equals, the one that errs least.
+
+    They are measures as aggregates ask for them: what is asked for is read from where it errs least.
 
     Args:
         sources: that serve it.
         is_gaussian: which family of noises to take; intervals know no mixtures.
-        counts_units_once: whether no unit is in two groups, so that numbers of units add up.
+        draft: of the question.
     """
 
-    def __init__(self, sources: Sequence[Source], *, is_gaussian: bool, counts_units_once: bool) -> None:
-        totals = [one for source in sources for one in _totals(source, counts_units_once=counts_units_once)]
+    def __init__(self, sources: Sequence[Source], *, is_gaussian: bool, draft: Draft) -> None:
+        totals = [one for source in sources for one in _totals(source, counts_units_once=is_unlimited(draft))]
         kept = [one for one in totals if isinstance(one.noise.mechanism, Gaussian) is is_gaussian]
-        self._totals = _best((meaning(one.noise.measure), one) for one in kept)
+        least = dict(sorted(((meaning(one.old), one) for one in kept), key=lambda each: each[1].error, reverse=True))
+        self._totals = {key: _named(one, f"m{place}") for place, (key, one) in enumerate(least.items())}
+        self._laws = laws_of(one.noise for one in self._totals.values())
+        self._counts_rows_for_units = counts_rows_for_units(draft)
         choices = [one for source in sources if source.how.renames for one in _choices(source)]
         self._choices = {
             _choice_means(one.selection.measure, one.selection.pick): one
             for one in sorted(choices, key=lambda each: each.error, reverse=True)
         }
 
-    def total(self, measure: ir.Measure | ir.Vector | None) -> Total | None:
-        """A measure of the same meaning."""
-        return self._totals.get(meaning(measure))
+    def used(self, numbers: Collection[str]) -> list[Total]:
+        """The measures of some numbers."""
+        return [one for one in self._totals.values() if set(one.names.values()) & set(numbers)]
+
+    def selector(self) -> str:
+        """The number that selected the groups of the only source."""
+        for one in self._totals.values():
+            if one.old.name == one.source.released.draft.selector:
+                return one.noise.measure.name
+        raise MissingError
 
     def choice(self, measure: ir.Histogram, pick: Pick) -> Choice | None:
         """The same choice."""
         return self._choices.get(_choice_means(measure, pick))
 
-    def totals_about(self, value: ir.Expr) -> Iterator[tuple[Fraction, Total]]:
-        """The sums of a value about any centre, each with its centre."""
+    def moment(self, moment: Moment) -> Linear:
+        """A moment."""
+        return self._least(self._moments(moment))
+
+    def total(self, value: ir.Expr) -> Linear:
+        """The sum of an expression, over the rows where it isn't NULL."""
+        return self._least(self._sums(value))
+
+    def units(self) -> Linear:
+        """The number of units."""
+        return self.moment(Moment()) if self._counts_rows_for_units else self._whole(ir.Units(name=""))
+
+    def distinct(self, value: ir.Expr) -> Linear:
+        """The number of an expression's different values."""
+        return self._whole(ir.DistinctValues(name="", value=value))
+
+    def quantile(self, value: ir.Expr, fraction: Fraction) -> tuple[Pick, Grid]:
+        """Nothing: choices are taken as they were made."""
+        raise NotImplementedError
+
+    def fullest(self, value: ir.Expr, most: int) -> Pick:
+        """Nothing: choices are taken as they were made."""
+        raise NotImplementedError
+
+    def _whole(self, measure: ir.Measure) -> Linear:
+        found = self._totals.get(meaning(measure))
+        if found is None:
+            raise MissingError
+        return found.whole
+
+    def _moments(self, moment: Moment) -> Iterator[Linear]:
+        """All ways to read a moment."""
+        yield from (found for one in self._totals.values() if (found := one.read(moment)) is not None)
+        match moment.powers:
+            case ((value, 1),):
+                yield from self._about_centres(value)
+            case _:  # sums of products, and of nothing but ones, have no other centres
+                return
+
+    def _about_centres(self, value: ir.Expr) -> Iterator[Linear]:
+        """The sum about the middle, from those about other centres, and the number of rows."""
+        centre, offset = centred(value)
+        *_, (base, _) = about(offset)
+        counts = list(self._moments(Moment.of((value, 0))))
+        if not counts:
+            return
+        count = self._least(counts)
+        for other, sum_ in self._about(base):
+            if other != centre:
+                yield sum_.plus(count.times(other - centre))
+
+    def _about(self, value: ir.Expr) -> Iterator[tuple[Fraction, Linear]]:
+        """Sums of a value, each with the centre that it is about."""
         for one in self._totals.values():
-            measure = one.noise.measure
-            if isinstance(measure, ir.Sum):
-                yield from ((centre, one) for base, centre in about(measure.value) if str(base) == str(value))
-                if str(measure.value) == str(summand(value)) != str(value):
-                    yield Fraction(0), one
+            if isinstance(one.old, ir.Sum):
+                yield from ((centre, one.whole) for base, centre in about(one.old.value) if str(base) == str(value))
+        if str(summand(value)) != str(value):
+            yield from ((Fraction(0), each) for each in self._sums(summand(value)))
+
+    def _sums(self, value: ir.Expr) -> Iterator[Linear]:
+        """All ways to read a sum."""
+        yield from (one.whole for key, one in self._totals.items() if key == f"sum({value})")
+        count, total = (list(self._moments(Moment.of((value, power)))) for power in range(2))
+        if count and total:
+            yield self._least(total).plus(self._least(count).times(centred(value)[0]))
+
+    def _least(self, found: Iterable[Linear]) -> Linear:
+        """Whichever errs least."""
+        best = min(found, key=lambda each: each.radius(self._laws, CONFIDENCE), default=None)
+        if best is None:
+            raise MissingError
+        return best
+
+
+def _named(total: Total, name: str) -> Total:
+    """A measure under another name."""
+    return replace(total, noise=replace(total.noise, measure=replace(total.noise.measure, name=name)))
 
 
 def _totals(source: Source, *, counts_units_once: bool) -> Iterator[Total]:
     """The measures of an answer that can be added up as the question needs it."""
     how = source.how
+    cells = {each.vector.name: each for each in source.released.draft.cells}
     for noise in source.released.draft.noises:
         adds_up = isinstance(noise.measure, ir.Sum | ir.Vector) or (
             isinstance(noise.measure, ir.Units) and counts_units_once
         )
         if not how.merges or (adds_up and can_be_summed(noise.mechanism, how.most)):
-            yield Total(source, Noise(measure=noise.measure, mechanism=noise.mechanism, number=max(how.most, 1)))
+            yield Total(source, noise.measure, replace(noise, number=max(how.most, 1)), cells.get(noise.measure.name))
 
 
 def _choices(source: Source) -> Iterator[Choice]:
     """The choices of an answer."""
     return (Choice(source, selection) for selection in source.released.draft.selections)
-
-
-def _best(totals: Iterable[tuple[str, Total]]) -> dict[str, Total]:
-    """The total of each meaning that errs least."""
-    return dict(sorted(totals, key=lambda each: each[1].error, reverse=True))
 
 
 def _choice_means(measure: ir.Histogram, pick: Pick) -> tuple[object, ...]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 from discreet.accounting import charge_of, zcdp_to_epsilon
 from discreet.errors import InvalidArgument, Unsupported
 from discreet.gateway.answers.apportioning import apportioned, bundles_of
-from discreet.gateway.answers.derivation import Derived, derive
+from discreet.gateway.answers.derivation import derive
 from discreet.gateway.answers.matching import Released
 from discreet.gateway.answers.picking import Arrangement, picks_by_noise
 from discreet.gateway.answers.released import Group, Shown, unmeasured
@@ -153,17 +153,11 @@ class Workload(Plan):
             if plan.is_free:
                 answers.append((plan, partial(unmeasured, plan)))
                 continue
-            found = derive(plan, held, on_purpose=True) or self._counted_otherwise(plan, held)
+            found = derive(plan, held, on_purpose=True)
             if found is None:
                 raise AssertionError("a bundle serves the questions that it was made of")
             answers.append((found.plan, found.groups))
         return answers
-
-    def _counted_otherwise(self, plan: Plan, held: Sequence[Released]) -> Derived | None:
-        """The same for a question whose bundle counts rows in another way than it would by itself."""
-        in_parts = not plan.levels[0].draft.in_parts
-        other = _alone(plan.question, self.request, self.dataset, in_parts=in_parts)
-        return derive(other, held, on_purpose=True)
 
 
 def how_shown(
@@ -196,9 +190,7 @@ def how_shown(
     return how
 
 
-def workload_planner(
-    questions: Sequence[ir.Question], request: Request, dataset: Dataset
-) -> Callable[[Request], Workload]:
+def workload_planner(questions: Sequence[ir.Question], request: Request, dataset: Dataset) -> Callable[..., Workload]:
     """A function that plans several questions together, for what is offered or for the same with another noise.
 
     It raises a `QueryError` where a bundle can't be bounded at what is offered.
@@ -221,15 +213,15 @@ def workload_planner(
     paid = [question for question in questions if not _alone(question, request, dataset).is_free]
     bundles = bundles_of(paid) if paid else []
 
-    def planned(offer: Request) -> Workload:
-        measured = apportioned(bundles, offer, dataset) if bundles else ()
+    def planned(offer: Request, *, in_cells: bool | None = None) -> Workload:
+        measured = apportioned(bundles, offer, dataset, in_cells=in_cells) if bundles else ()
         levels = tuple(level for plan in measured for level in plan.levels)
         return Workload(dataset, tuple(questions), offer, levels, bundles=measured)
 
     return planned
 
 
-def _alone(question: ir.Question, whole: Request, dataset: Dataset, *, in_parts: bool | None = None) -> Plan:
+def _alone(question: ir.Question, whole: Request, dataset: Dataset) -> Plan:
     """A question by itself: for what it asks, whatever its noise."""
     offer = Request(
         epsilon=whole.epsilon or (Fraction(1) if whole.rho is None else None),
@@ -238,7 +230,7 @@ def _alone(question: ir.Question, whole: Request, dataset: Dataset, *, in_parts:
         confidence=whole.confidence,
         limits=whole.limits,
     )
-    return make_plan(question, offer, dataset, as_written=True, in_parts=in_parts)
+    return make_plan(question, offer, dataset, as_written=True, in_cells=False)
 
 
 def _short(text: str) -> str:

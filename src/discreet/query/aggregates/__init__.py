@@ -12,7 +12,8 @@ from discreet.query import ir
 from discreet.query.aggregates import associations, counts, modes, moments, quantiles, sums, truths
 from discreet.query.aggregates.arguments import range_of
 from discreet.query.aggregates.counts import COUNT, DISTINCT, UNITS
-from discreet.query.aggregates.measures import Measures
+from discreet.query.aggregates.measures import Measures, Moment
+from discreet.query.aggregates.middles import centred
 from discreet.query.aggregates.modes import MODE
 from discreet.query.aggregates.moments import AVG
 from discreet.query.aggregates.quantiles import QUANTILE
@@ -51,6 +52,8 @@ __all__ = [
     "UNITS",
     "Form",
     "Measures",
+    "Moment",
     "Spelling",
+    "centred",
     "range_of",
 ]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 
 from discreet.query import ir
-from discreet.query.aggregates.arguments import given, number, present, range_of
-from discreet.query.aggregates.measures import Measures
+from discreet.query.aggregates.arguments import given, number, range_of
+from discreet.query.aggregates.measures import Measures, Moment
 from discreet.query.aggregates.middles import centred, check_squares
 from discreet.query.aggregates.spelling import Form, Spelling
-from discreet.query.estimates import Association, Interval, Sums
-from discreet.query.ir import call, literal
+from discreet.query.estimates import Association, Interval, Linear, Sums
 from discreet.tables import Kind
 
 _COVARIANCE = ir.Type(Kind.REAL, Fraction(-(2**200)), Fraction(2**200), nullable=True)
@@ -26,75 +26,30 @@ def _association(*, least_rows: int, is_correlation: bool) -> Callable[[ir.Aggre
         first, second = given(aggregate.argument), given(aggregate.other)
         for value in (first, second):
             check_squares(value)
-        in_parts = measures.in_parts and _has_width(first) and _has_width(second) and first != second
-        found = _in_parts if in_parts else _apart
-        sums, ends, others = found(first, second, measures, squares=is_correlation)
-        return Association(least_rows=least_rows, is_correlation=is_correlation, sums=sums, first=ends, second=others)
+        found = partial(_moment, measures, first, second)
+        sums = Sums(
+            count=found(0, 0),
+            first=found(1, 0),
+            second=found(0, 1),
+            product=found(1, 1),
+            squares=(found(2, 0), found(0, 2)) if is_correlation else (),
+        )
+        ends = [Interval(float(lo - centre), float(hi - centre)) for (lo, hi), centre in map(_ends, (first, second))]
+        return Association(
+            least_rows=least_rows, is_correlation=is_correlation, sums=sums, first=ends[0], second=ends[1]
+        )
 
     return estimator
 
 
-def _apart(first: ir.Expr, second: ir.Expr, measures: Measures, *, squares: bool) -> tuple[Sums, Interval, Interval]:
-    """Each sum by itself, and how far both values can lie from the middles."""
-    both = _where_present(first, second), _where_present(second, first)
-    (x, ends), (y, others) = (_about_middle(value) for value in both)
-    sums = Sums.apart(
-        count=measures.sum(present(both[0])),
-        first=measures.sum(x),
-        second=measures.sum(y),
-        product=measures.sum(call("multiply", x, y)),
-        squares=tuple(measures.sum(call("multiply", each, each)) for each in (x, y) if squares),
-    )
-    return sums, ends, others
+def _moment(measures: Measures, first: ir.Expr, second: ir.Expr, power: int, other: int) -> Linear:
+    """A moment of the rows that have both values."""
+    return measures.moment(Moment.of((first, power), (second, other)))
 
 
-def _in_parts(first: ir.Expr, second: ir.Expr, measures: Measures, *, squares: bool) -> tuple[Sums, Interval, Interval]:
-    """The same from rows that are put into parts, which are equal for CORR(x, y) and COVAR_POP(y, x).
-
-    A product is NULL where one of its factors is, so rows that lack one of the values add nothing.
-    """
-    pair = sorted((first, second), key=str)
-    one, other = ((hi - lo) / 2 for lo, hi in map(range_of, pair))
-    xs, ys = map(_bernstein, pair)
-    names = measures.vector([call("multiply", x, y) for x in xs for y in ys])
-    sums = Sums.of_parts(names, (float(one), float(other)), squares=squares)
-    return sums, Interval(-float(one), float(one)), Interval(-float(other), float(other))
-
-
-def _bernstein(value: ir.Expr) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
-    """The three Bernstein polynomials of a value on its range; see `estimates.products`.
-
-    Whatever float64 makes of it, where the value lies in its range is a number from 0 to 1: so are they, and they add
-    up to 1 but for roundings of 2⁻⁵³. NULL stays NULL, which LEAST and GREATEST don't promise.
-    """
-    lo, hi = range_of(value)
-    place = call("multiply", call("subtract", value, literal(lo)), literal(1 / (hi - lo)))
-    place = call("greatest", call("least", place, literal(Fraction(1))), literal(Fraction(0)))
-    if value.type.nullable:
-        place = call("if", call("is_null", value), literal(None), place)
-    rest = call("subtract", literal(Fraction(1)), place)
-    both = call("multiply", call("multiply", literal(Fraction(2)), place), rest)
-    return call("multiply", rest, rest), both, call("multiply", place, place)
-
-
-def _has_width(value: ir.Expr) -> bool:
-    """Whether a value's range is more than a point."""
-    lo, hi = range_of(value)
-    return lo < hi
-
-
-def _about_middle(value: ir.Expr) -> tuple[ir.Expr, Interval]:
-    """How far a value lies from the middle of its bounds, and how far it can."""
-    centre, offset = centred(value)
-    lo, hi = range_of(value)
-    return offset, Interval(float(lo - centre), float(hi - centre))
-
-
-def _where_present(value: ir.Expr, other: ir.Expr) -> ir.Expr:
-    """The value, NULL where the other one is."""
-    if value == other or not other.type.nullable:
-        return value
-    return call("if", call("is_null", other), literal(None), value)
+def _ends(value: ir.Expr) -> tuple[tuple[Fraction, Fraction], Fraction]:
+    """The ends of a value, and its middle."""
+    return range_of(value), centred(value)[0]
 
 
 def _association_of(name: str, result: ir.Type, *, least_rows: int, is_correlation: bool) -> ir.AggregateFunction:

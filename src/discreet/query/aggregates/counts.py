@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from discreet.errors import TypeMismatch
 from discreet.query import ir
-from discreet.query.aggregates.arguments import given, present, varying
-from discreet.query.aggregates.measures import Measures
+from discreet.query.aggregates.arguments import given, varying
+from discreet.query.aggregates.measures import Measures, Moment
 from discreet.query.aggregates.spelling import Form, Spelling
 from discreet.query.estimates import Total
 from discreet.query.ir import is_null
@@ -34,16 +34,15 @@ def _told_apart(_label: str, argument: ir.Expr) -> ir.Expr:
 
 def _rows(aggregate: ir.Aggregate, measures: Measures) -> Total:
     value = aggregate.argument
-    measure = measures.rows() if value is None else measures.sum(present(value))
-    return Total(measure=measure, whole=True, is_count=True)
+    return Total(of=measures.moment(Moment() if value is None else Moment.of((value, 0))), whole=True, is_count=True)
 
 
 def _units(_aggregate: ir.Aggregate, measures: Measures) -> Total:
-    return Total(measure=measures.units(), whole=True, is_count=True)
+    return Total(of=measures.units(), whole=True, is_count=True)
 
 
 def _different(aggregate: ir.Aggregate, measures: Measures) -> Total:
-    return Total(measure=measures.distinct(given(aggregate.argument)), whole=True, is_count=True)
+    return Total(of=measures.distinct(given(aggregate.argument)), whole=True, is_count=True)
 
 
 COUNT = ir.AggregateFunction(

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from discreet.query import ir
-from discreet.query.aggregates.arguments import given, number, present, range_of
-from discreet.query.aggregates.measures import Measures
+from discreet.query.aggregates.arguments import given, number, range_of
+from discreet.query.aggregates.measures import Measures, Moment
 from discreet.query.aggregates.middles import centred, check_squares
 from discreet.query.aggregates.spelling import Spelling
 from discreet.query.estimates import Mean, Spread
-from discreet.query.ir import call
 from discreet.tables import Kind
 
 _MAYBE = ir.Type(Kind.REAL, Fraction(-(2**200)), Fraction(2**200), nullable=True)
@@ -19,30 +18,28 @@ _MAYBE = ir.Type(Kind.REAL, Fraction(-(2**200)), Fraction(2**200), nullable=True
 
 
 def _mean(aggregate: ir.Aggregate, measures: Measures) -> Mean:
-    """A count, and a sum about the middle of the bounds."""
+    """The first two moments."""
     value = given(aggregate.argument)
     lo, hi = range_of(value)
-    centre, offset = centred(value)
-    count, total = measures.sum(present(value)), measures.sum(offset)
-    return Mean(count=count, total=total, centre=centre, lo=lo, hi=hi)
+    count, total = (measures.moment(Moment.of((value, power))) for power in range(2))
+    return Mean(count=count, total=total, centre=centred(value)[0], lo=lo, hi=hi)
 
 
 def _spread(*, least_rows: int, is_root: bool) -> Callable[[ir.Aggregate, Measures], Spread]:
-    """A count, a sum about the middle of the bounds, and a sum of squares."""
+    """The first three moments."""
 
     def estimator(aggregate: ir.Aggregate, measures: Measures) -> Spread:
         value = given(aggregate.argument)
         lo, hi = range_of(value)
-        centre, offset = centred(value)
-        count, total = measures.sum(present(value)), measures.sum(offset)
         check_squares(value)
+        count, total, squares = (measures.moment(Moment.of((value, power))) for power in range(3))
         return Spread(
             least_rows=least_rows,
             is_root=is_root,
             count=count,
             total=total,
-            squares=measures.sum(call("multiply", offset, offset)),
-            centre=centre,
+            squares=squares,
+            centre=centred(value)[0],
             lo=lo,
             hi=hi,
         )

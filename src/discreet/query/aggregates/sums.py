@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from discreet.query import ir
-from discreet.query.aggregates.arguments import given, number
+from discreet.query.aggregates.arguments import given, number, range_of
 from discreet.query.aggregates.measures import Measures
 from discreet.query.aggregates.spelling import Spelling
 from discreet.query.estimates import Estimator, OfNoRows, Total
@@ -29,7 +29,9 @@ def _total(aggregate: ir.Aggregate, measures: Measures) -> Estimator:
     value = given(aggregate.argument)
     if is_always_zero(value, Trial(_STEPS)):
         return OfNoRows(is_count=True)
-    return Total(measure=measures.sum(value), whole=value.type.kind is Kind.INTEGER)
+    lo, hi = range_of(value)
+    size = float(hi - lo) / 2 or float(max(abs(lo), abs(hi)))
+    return Total(of=measures.total(value), size=size, whole=value.type.kind is Kind.INTEGER)
 
 
 SUM = ir.AggregateFunction(

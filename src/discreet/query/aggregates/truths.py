@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from discreet.errors import TypeMismatch
 from discreet.query import ir
-from discreet.query.aggregates.arguments import given, present, varying
-from discreet.query.aggregates.measures import Measures
+from discreet.query.aggregates.arguments import given, varying
+from discreet.query.aggregates.measures import Measures, Moment
 from discreet.query.aggregates.spelling import Form, Spelling
 from discreet.query.estimates import Truth
 from discreet.query.ir import call, is_null, literal, null
@@ -32,7 +32,7 @@ def _truth(*, decided: bool) -> Callable[[ir.Aggregate, Measures], Truth]:
     def estimator(aggregate: ir.Aggregate, measures: Measures) -> Truth:
         condition = given(aggregate.argument)
         decides = call("if", condition if decided else call("not", condition), literal(1), literal(None))
-        return Truth(number=measures.sum(present(decides)), decided=decided)
+        return Truth(number=measures.moment(Moment.of((decides, 0))), decided=decided)
 
     return estimator
 

@@ -16,6 +16,7 @@ from discreet.privacy import Event, KeyValue
 from discreet.query import ir
 from discreet.query.estimates.estimator import Estimator, is_empty
 from discreet.query.estimates.grids import Grid
+from discreet.query.estimates.linear import Linear
 from discreet.query.estimates.noise import Interval, Noises, Noisy, integer
 
 _ROUNDED = 1e-15
@@ -84,13 +85,13 @@ class QuantileEstimator(Estimator):
     Args:
         pick: the choice of a bin.
         grid: what the bins stand for.
-        rows: the measure that counts the group's rows, where one does.
+        rows: the number of the group's rows, where it is known.
         confidence: that of the interval about the choice; 0 before there is any.
     """
 
     pick: Pick
     grid: Grid
-    rows: str | None = None
+    rows: Linear | None = None
     confidence: Fraction = Fraction(0)
 
     @property
@@ -100,8 +101,9 @@ class QuantileEstimator(Estimator):
 
     def estimate(self, noisy: Noisy, noises: Noises) -> int | float | date | None:
         """The chosen bin's value; None where a count, or without one the interval, says that there are no rows."""
-        is_counted = self.rows is not None and self.rows in noisy
-        says_so = is_empty(self.rows, noisy, noises) if is_counted else self._place(noisy) == len(self._nested(noisy))
+        says_so = is_empty(self.rows, noisy, noises)
+        if says_so is None:
+            says_so = self._place(noisy) == len(self._nested(noisy))
         return None if says_so else self.grid.value(integer(self.pick.name, noisy))
 
     def interval(self, noisy: Noisy, noises: Noises, confidence: float) -> Interval:
@@ -121,7 +123,7 @@ class QuantileEstimator(Estimator):
         """The bounds themselves."""
         return None if of.lo is None or of.hi is None else (float(of.lo), float(of.hi))
 
-    def beside(self, rows: str | None) -> Self:
+    def beside(self, rows: Linear | None) -> Self:
         """It is NULL then where the count leaves no row."""
         return replace(self, rows=rows)
 
@@ -146,13 +148,13 @@ class ModeEstimator(Estimator):
         pick: the choice of bins.
         values: what the bins stand for.
         is_list: whether a list was asked for.
-        rows: the measure that counts the group's rows, where one does.
+        rows: the number of the group's rows, where it is known.
     """
 
     pick: Pick
     values: tuple[KeyValue, ...]
     is_list: bool
-    rows: str | None = None
+    rows: Linear | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -182,6 +184,6 @@ class ModeEstimator(Estimator):
     def slopes(self, _noises: Noises, _rows: int) -> None:
         """None: values that aren't numbers don't move."""
 
-    def beside(self, rows: str | None) -> Self:
+    def beside(self, rows: Linear | None) -> Self:
         """It is NULL then where the count leaves no row."""
         return replace(self, rows=rows)

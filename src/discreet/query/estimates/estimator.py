@@ -12,8 +12,8 @@ from typing import Self, TypeAlias
 
 from discreet.privacy import KeyValue
 from discreet.query import ir
-from discreet.query.estimates.linear import LinearRatio, Slopes
-from discreet.query.estimates.noise import Interval, Noises, Noisy, scaled
+from discreet.query.estimates.linear import Linear, LinearRatio, Slopes
+from discreet.query.estimates.noise import Interval, Noises, Noisy
 
 Value: TypeAlias = KeyValue | float | list[KeyValue]
 """What an estimate can be."""
@@ -74,25 +74,27 @@ class Estimator(ABC):
         del noises, confidence
         return ""
 
-    def beside(self, rows: str | None) -> Self:
-        """The estimator where this measure counts the group's rows; it changes choices, which can't tell by themselves.
+    def beside(self, rows: Linear | None) -> Self:
+        """The estimator where the group's rows are counted; it changes choices, which can't tell by themselves.
 
         Args:
-            rows: the measure; None if nothing counts them.
+            rows: their number; None if nothing counts them.
         """
         del rows
         return self
 
 
-def is_empty(rows: str | None, noisy: Noisy, noises: Noises) -> bool:
-    """Whether a noisy count leaves no row; nothing says so where there is none.
+def is_empty(rows: Linear | None, noisy: Noisy, noises: Noises) -> bool | None:
+    """Whether a noisy count leaves no row; None where there is no count to tell.
 
     Args:
-        rows: the measure that counts them.
+        rows: their number.
         noisy: one group's released integers.
         noises: the mechanisms.
     """
-    return rows is not None and rows in noisy and has_too_few(scaled(rows, noisy, noises), 1)
+    if rows is None or not rows.factors.keys() <= noisy.keys():
+        return None
+    return has_too_few(rows.at(noisy, noises), 1)
 
 
 def has_too_few(count: float | Fraction, least: int) -> bool:

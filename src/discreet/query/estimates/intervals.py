@@ -33,6 +33,9 @@ _FINEST = 1e-15
 _TRIES = 200
 """More than any end takes: halving alone takes 30."""
 
+_FEW = 5
+"""Tails of more Laplace noises aren't told by partial fractions: equal scales would have to be kept far apart."""
+
 _NEVER = 1e-300
 
 SMALLEST = 2.0**-50
@@ -96,27 +99,29 @@ class Joint:
         sizes = [factor * size for factor, size in zip(factors, self.sizes, strict=True)]
         if self.is_gaussian:
             return self._slack(factors) + NormalDist().inv_cdf((1 + confidence) / 2) * hypot(*sizes)
-        if self._is_plain:
+        if self._is_plain(sizes):
             return self._slack(factors) + noise_tails.radius(sizes, 1 - confidence)
         scales, numbers = self._summed(sizes)
         return self._slack(factors) + (noise_tails.repeated_radius(scales, numbers, 1 - confidence) if scales else 0.0)
 
     def _laplace_tail(self, sizes: Sequence[float], distance: float) -> float:
         """The probability that a sum of Laplace noises lies at least so far from 0, or slightly more."""
-        if self._is_plain:
+        if self._is_plain(sizes):
             return noise_tails.tail(sizes, distance)
         scales, numbers = self._summed(sizes)
         return noise_tails.repeated_tail(scales, numbers, distance) if scales else float(distance <= 0)
 
-    @property
-    def _is_plain(self) -> bool:
-        """Whether each noise is one of its mechanism, and no sum of several."""
-        return all(number == 1 for number in self.numbers)
+    def _is_plain(self, sizes: Sequence[float]) -> bool:
+        """Whether there are few noises, and each is one of its mechanism and no sum of several."""
+        return sum(1 for size in sizes if size) <= _FEW and all(number == 1 for number in self.numbers)
 
     def _summed(self, sizes: Sequence[float]) -> tuple[tuple[float, ...], tuple[int, ...]]:
         """The scales that count, each with how many noises have it."""
-        found = [(abs(size), number) for size, number in zip(sizes, self.numbers, strict=True) if size]
-        return tuple(size for size, _ in found), tuple(number for _, number in found)
+        found: dict[float, int] = {}
+        for size, number in zip(sizes, self.numbers, strict=True):
+            if size:
+                found[abs(size)] = found.get(abs(size), 0) + number
+        return tuple(found), tuple(found.values())
 
     def _slack(self, factors: Sequence[float]) -> float:
         """Half a step of each grid."""

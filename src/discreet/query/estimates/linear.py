@@ -10,22 +10,24 @@ weighed, for a reference group of `ROWS` rows, where the mean of what is added u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
+from typing import Self
 
-from discreet.query import ir
+from discreet.exact.rational import Rationalizable
 from discreet.query.estimates.intervals import Joint, ratio_interval
-from discreet.query.estimates.noise import Interval, Noises, Noisy, scaled
+from discreet.query.estimates.noise import Interval, Noises, Noisy, integer, scaled
 
 ROWS = 1_000
 """The size of the reference group: errors of averages are announced for it, and shrink as the group grows."""
 
 _NUDGE = 1_024
-"""A measure is moved by one part in so many, up and down, to see how an estimate moves with it."""
+"""A moment is moved by one part in so many, up and down, to see how a statistic moves with it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Linear:
     """A constant plus measures, each with a factor.
 
@@ -36,6 +38,18 @@ class Linear:
 
     factors: Mapping[str, Fraction] = field(default_factory=dict)
     constant: Fraction = Fraction(0)
+
+    @classmethod
+    def of(cls, name: str) -> Self:
+        """One number by itself."""
+        return cls({name: Fraction(1)})
+
+    @property
+    def single(self) -> str | None:
+        """The number that it is by itself; None if it is anything more."""
+        if self.constant or list(self.factors.values()) != [1]:
+            return None
+        return next(iter(self.factors))
 
     def times(self, factor: Fraction) -> Linear:
         """All of it times a number."""
@@ -49,9 +63,25 @@ class Linear:
 
     def at(self, noisy: Noisy, noises: Noises) -> float:
         """Its value for one group."""
-        return float(self.constant) + sum(
-            float(factor) * scaled(name, noisy, noises) for name, factor in self.factors.items()
-        )
+        return self._constant + sum([factor * scaled(name, noisy, noises) for name, factor in self.floats.items()])
+
+    def exactly(self, noisy: Noisy, noises: Noises) -> Fraction:
+        """The same without rounding."""
+        found = (factor * noises[name].step * integer(name, noisy) for name, factor in self.factors.items())
+        return sum(found, self.constant)
+
+    def radius(self, noises: Noises, confidence: Rationalizable) -> float:
+        """Within which distance of 0 its noise lies with this confidence, or slightly more."""
+        return radius(self.floats, noises, confidence)
+
+    @cached_property
+    def floats(self) -> Mapping[str, float]:
+        """The factors, rounded once for all groups."""
+        return {name: float(factor) for name, factor in self.factors.items()}
+
+    @cached_property
+    def _constant(self) -> float:
+        return float(self.constant)
 
 
 _ONE = Linear(constant=Fraction(1))
@@ -74,7 +104,7 @@ class LinearRatio:
     @property
     def parts(self) -> tuple[str, ...]:
         """The measures used."""
-        return tuple(dict.fromkeys((*self.numerator.factors, *self.denominator.factors)))
+        return names_in(self.numerator, self.denominator)
 
     @property
     def is_constant(self) -> bool:
@@ -102,10 +132,10 @@ class LinearRatio:
         """
         names = self.parts
         if self.is_linear:
-            middle, half = self.numerator.at(noisy, noises), self.radius(noises, confidence)
+            middle, half = self.numerator.at(noisy, noises), self.numerator.radius(noises, confidence)
             return Interval(middle - half, middle + half)
         uppers, lowers = (
-            [float(linear.factors.get(name, 0)) for name in names] for linear in (self.numerator, self.denominator)
+            [linear.floats.get(name, 0.0) for name in names] for linear in (self.numerator, self.denominator)
         )
         return ratio_interval(
             Joint.of([noises[name] for name in names]),
@@ -118,17 +148,10 @@ class LinearRatio:
 
     def is_defined(self, noisy: Noisy, noises: Noises, confidence: float) -> bool:
         """Whether the noise can't explain a denominator of 0; of one that is 0 it errs with 1 − confidence at most."""
-        factors = [float(factor) for factor in self.denominator.factors.values()]
-        joint = Joint.of([noises[name] for name in self.denominator.factors])
-        return bool(factors) and joint.beyond(factors, abs(self.denominator.at(noisy, noises))) < 1 - confidence
-
-    def radius(self, noises: Noises, confidence: float) -> float:
-        """Half the width of the interval where nothing noisy is divided by."""
-        if len(self.numerator.factors) == 1:
-            ((name, factor),) = self.numerator.factors.items()
-            return abs(float(factor)) * float(noises[name].radius(confidence))
-        joint = Joint.of([noises[name] for name in self.numerator.factors])
-        return joint.radius([float(factor) for factor in self.numerator.factors.values()], confidence)
+        factors = self.denominator.floats
+        joint = Joint.of([noises[name] for name in factors])
+        reach = abs(self.denominator.at(noisy, noises))
+        return bool(factors) and joint.beyond(list(factors.values()), reach) < 1 - confidence
 
     def slopes(self, noises: Noises, rows: int) -> Slopes | None:
         """Its own factors if it is linear; those of a ratio A/B are those of (A − tB)/B at its value t.
@@ -136,8 +159,8 @@ class LinearRatio:
         None where the denominator is 0 in the reference group.
         """
         if self.is_linear:
-            return Slopes({name: float(factor) for name, factor in self.numerator.factors.items()})
-        group = {name: _reference_of(noises[name].measure, rows) for name in self.parts}
+            return Slopes(self.numerator.floats)
+        group = {name: int(rows * noises[name].usual) for name in self.parts}
         top, bottom = self.numerator.at(group, noises), self.denominator.at(group, noises)
         if bottom == 0:
             return None
@@ -172,39 +195,54 @@ class Slopes:
             noises: by measure.
             confidence: in (0, 1).
         """
-        names = [name for name, factor in self.factors.items() if factor]
-        if not names:
-            return 0.0
-        if len(names) == 1:
-            return abs(self.factors[names[0]]) * float(noises[names[0]].radius(confidence))
-        joint = Joint.of([noises[name] for name in names])
-        return joint.radius([self.factors[name] for name in names], confidence)
+        return radius(self.factors, noises, confidence)
 
 
-def by_differences(
-    estimate: Callable[[Noisy, Noises], float | None], parts: tuple[str, ...], noises: Noises, rows: int
-) -> dict[str, float] | None:
-    """How an estimate of a smooth statistic moves at the reference group, by central differences.
+def radius(factors: Mapping[str, float], noises: Noises, confidence: Rationalizable) -> float:
+    """Within which distance of 0 the noise of a combination lies with this confidence, or slightly more.
+
+    Args:
+        factors: of the numbers, in units of their values.
+        noises: by number.
+        confidence: in (0, 1).
+    """
+    names = [name for name, factor in factors.items() if factor]
+    if not names:
+        return 0.0
+    if len(names) == 1:
+        return abs(factors[names[0]]) * float(noises[names[0]].radius(confidence))
+    joint = Joint.of([noises[name] for name in names])
+    return joint.radius([factors[name] for name in names], float(confidence))
+
+
+def by_differences(statistic: Callable[[Sequence[float]], float | None], point: Sequence[float]) -> list[float] | None:
+    """The derivatives of a smooth statistic by its moments, by central differences; None where it isn't defined.
 
     An estimator has to ask for this: what jumps, such as a truth, looks as if it didn't move.
 
     Args:
-        estimate: of one group; None where there is nothing to divide by.
-        parts: the measures that it is made of.
-        noises: by measure.
-        rows: of the reference group.
+        statistic: of a group's moments.
+        point: the moments of the reference group.
     """
-    group = {name: _reference_of(noises[name].measure, rows) for name in parts}
-    factors = {}
-    for name in parts:
-        steps = max(abs(group[name]) // _NUDGE, 1)
-        above, below = (estimate({**group, name: group[name] + move}, noises) for move in (steps, -steps))
+    found = []
+    for place, value in enumerate(point):
+        step = max(abs(value), 1.0) / _NUDGE
+        above, below = (statistic([*point[:place], value + move, *point[place + 1 :]]) for move in (step, -step))
         if above is None or below is None:
             return None
-        factors[name] = (above - below) / (2 * steps * float(noises[name].step))
+        found.append((above - below) / (2 * step))
+    return found
+
+
+def names_in(*linears: Linear) -> tuple[str, ...]:
+    """The numbers of combinations, each once."""
+    return tuple(dict.fromkeys(name for linear in linears for name in linear.factors))
+
+
+def combined(linears: Sequence[Linear], weights: Sequence[float]) -> dict[str, float]:
+    """The factor of each number in a weighted sum of combinations."""
+    factors: dict[str, float] = {}
+    for linear, weight in zip(linears, weights, strict=True):
+        for name, factor in linear.floats.items():
+            factors[name] = factors.get(name, 0.0) + weight * factor
     return factors
-
-
-def _reference_of(measure: ir.Measure | ir.Vector, rows: int) -> int:
-    """The value of a measure for the reference group, in steps."""
-    return rows * (measure.lo + 3 * measure.hi) // 4 if isinstance(measure, ir.Sum) else rows

@@ -38,6 +38,7 @@ class Noise:
         mechanism: calibrated in the same steps.
         number: how many independent noises of the mechanism it holds: more than one only where released groups were
             added up afterwards.
+        part: of a cell, which part of the reference group's rows is in it; None of anything else.
 
     Attributes:
         step: the size of one step of the grid.
@@ -46,6 +47,7 @@ class Noise:
     measure: ir.Measure | ir.Vector
     mechanism: Mechanism
     number: int = 1
+    part: Fraction | None = None
     step: Fraction = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -61,8 +63,17 @@ class Noise:
     @property
     def numbers(self) -> tuple[Noise, ...]:
         """That of each number that is released: of a vector's sums, which have independent noises, or itself."""
-        sums = ir.sums_of(self.measure)
-        return (self,) if sums == (self.measure,) else tuple(replace(self, measure=each) for each in sums)
+        if not isinstance(self.measure, ir.Vector):
+            return (self,)
+        parts = zip(self.measure.sums, self.measure.parts, strict=True)
+        return tuple(replace(self, measure=each, part=part) for each, part in parts)
+
+    @property
+    def usual(self) -> int | Fraction:
+        """What a row of the reference group adds, in steps: three quarters of the way to the most that a row can."""
+        if self.part is not None:
+            return self.part / self.step
+        return Fraction(self.measure.lo + 3 * self.measure.hi, 4) if isinstance(self.measure, ir.Sum) else 1
 
     @property
     def deviation(self) -> float:

@@ -8,16 +8,7 @@ xy, Q and R for those of x² and y²; small letters for the exact ones. With μ 
 are n times the exact covariance and variances. C, V and W stand for the same made of noisy sums: so C − c, V − v and
 W − w are combinations of the noises, with factors that are known but for μ and ν.
 
-Each of N, S, T, P, Q and R is a measure, or a combination of the sums of one vector, into which each row is put in
-parts. Let x′ = x/h and y′ = y/k lie in [−1, 1]. The Bernstein polynomials of x′ aren't negative and add up to 1,
-
-    b₀ = ((1 − x′)/2)²,  b₁ = (1 − x′²)/2,  b₂ = ((1 + x′)/2)²:   1 = b₀ + b₁ + b₂,  x′ = b₂ − b₀,  x′² = b₀ − b₁ + b₂,
-
-so the nine products bᵢ(x′)·bⱼ(y′) aren't negative and add up to 1 for each row, and 1, x′, y′, x′y′, x′² and y′² are
-sums of them with factors of 1, 0 and −1. One unit moves all nine together no further than a count.
-
-Source: Aldà, Rubinstein (2017), "The Bernstein mechanism", the definition of Bernstein polynomials, which release
-functions there; that they do for the moments of rows is the proof above.
+Each of N, S, T, P, Q and R is a measure, or a combination of cells, into which each row is put in parts.
 """
 
 from __future__ import annotations
@@ -27,16 +18,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from operator import mul
-from typing import Self, TypeAlias
+from typing import TypeAlias
 
 from discreet.query.estimates.intervals import Joint, ratio_interval
-from discreet.query.estimates.noise import Interval, Noises, Noisy, clip, scaled
-
-Combination: TypeAlias = tuple[tuple[str, float], ...]
-"""Numbers that are released, each with its factor."""
-
-_POWERS = ((1.0, 1.0, 1.0), (-1.0, 0.0, 1.0), (1.0, -1.0, 1.0))
-"""1, x′ and x′² as combinations of b₀, b₁ and b₂."""
+from discreet.query.estimates.linear import Linear, names_in
+from discreet.query.estimates.noise import Interval, Noises, Noisy, clip
 
 Moments: TypeAlias = Sequence[float]
 """Factors of n, s, t, p, q and r, in this order; those of the last two may be missing."""
@@ -54,51 +40,21 @@ class Sums:
         squares: Σx² and Σy²; none for covariances.
     """
 
-    count: Combination
-    first: Combination
-    second: Combination
-    product: Combination
-    squares: tuple[Combination, ...] = ()
-
-    @classmethod
-    def apart(cls, count: str, first: str, second: str, product: str, squares: Sequence[str] = ()) -> Self:
-        """Each a measure of its own."""
-        one, two, both, *each = (((name, 1.0),) for name in (first, second, product, *squares))
-        return cls(count=((count, 1.0),), first=one, second=two, product=both, squares=tuple(each))
-
-    @classmethod
-    def of_parts(cls, names: Sequence[str], halves: tuple[float, float], *, squares: bool) -> Self:
-        """Each a combination of the parts of rows.
-
-        Args:
-            names: of the parts, those of one bᵢ(x′) after those of another.
-            halves: h and k.
-            squares: whether those are needed.
-        """
-        one, two = halves
-
-        def combined(first: int, second: int) -> Combination:
-            size = one**first * two**second
-            factors = [size * a * b for a, b in product(_POWERS[first], _POWERS[second])]
-            return tuple((name, factor) for name, factor in zip(names, factors, strict=True) if factor)
-
-        return cls(
-            count=combined(0, 0),
-            first=combined(1, 0),
-            second=combined(0, 1),
-            product=combined(1, 1),
-            squares=(combined(2, 0), combined(0, 2)) if squares else (),
-        )
+    count: Linear
+    first: Linear
+    second: Linear
+    product: Linear
+    squares: tuple[Linear, ...] = ()
 
     @property
-    def moments(self) -> tuple[Combination, ...]:
+    def moments(self) -> tuple[Linear, ...]:
         """All of them, in the order of `Moments`."""
         return self.count, self.first, self.second, self.product, *self.squares
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """All numbers, each once: one may be in several of these, as in CORR(x, x)."""
-        return tuple(dict.fromkeys(name for combination in self.moments for name, _ in combination))
+        return names_in(*self.moments)
 
     def factors(self, moments: Moments) -> list[float]:
         """The factor of each number in a combination of moments."""
@@ -111,8 +67,7 @@ class Sums:
     @cached_property
     def _rows(self) -> tuple[tuple[float, ...], ...]:
         """For each number its factor in each moment."""
-        columns = [dict(combination) for combination in self.moments]
-        return tuple(tuple(column.get(name, 0.0) for column in columns) for name in self.names)
+        return tuple(tuple(each.floats.get(name, 0.0) for each in self.moments) for name in self.names)
 
     @cached_property
     def _sizes(self) -> tuple[tuple[float, ...], ...]:
@@ -168,31 +123,22 @@ class Products:
     @cached_property
     def count(self) -> float:
         """N."""
-        return self.of(self.sums.count)
+        return self.sums.count.at(self.noisy, self.noises)
 
     @cached_property
     def totals(self) -> tuple[float, float]:
         """S and T."""
-        return self.of(self.sums.first), self.of(self.sums.second)
+        return self.sums.first.at(self.noisy, self.noises), self.sums.second.at(self.noisy, self.noises)
 
     @cached_property
     def product(self) -> float:
         """P."""
-        return self.of(self.sums.product)
+        return self.sums.product.at(self.noisy, self.noises)
 
     @cached_property
     def squares(self) -> tuple[float, ...]:
         """Q and R."""
-        return tuple(self.of(each) for each in self.sums.squares)
-
-    @cached_property
-    def _values(self) -> dict[str, float]:
-        """The numbers in the units of their values."""
-        return {name: scaled(name, self.noisy, self.noises) for name in self.sums.names}
-
-    def of(self, combination: Combination) -> float:
-        """A combination in the units of its values."""
-        return sum([factor * self._values[name] for name, factor in combination])
+        return tuple(each.at(self.noisy, self.noises) for each in self.sums.squares)
 
     @property
     def means(self) -> tuple[float, float]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from math import ceil, floor, inf
 
 from discreet.query import ir
 from discreet.query.estimates.estimator import Estimator
 from discreet.query.estimates.linear import Linear, LinearRatio, Slopes
-from discreet.query.estimates.noise import Interval, Noises, Noisy, integer
+from discreet.query.estimates.noise import Interval, Noises, Noisy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,45 +16,43 @@ class Total(Estimator):
     """A count, or a sum.
 
     Args:
-        measure: that is counted or added up.
+        of: the numbers that it is read from.
+        size: how much a row may add, to which its error is compared; above 0.
         whole: whether it is a whole number.
         is_count: whether it counts, and so is never below 0.
     """
 
-    measure: str
+    of: Linear
+    size: float = 1.0
     whole: bool = False
     is_count: bool = False
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The measure."""
-        return (self.measure,)
+        """The numbers used."""
+        return tuple(self.of.factors)
 
     def estimate(self, noisy: Noisy, noises: Noises) -> int | float:
         """The noisy total itself."""
-        value = noises[self.measure].step * integer(self.measure, noisy)
+        value = self.of.exactly(noisy, noises)
         return round(value) if self.whole else float(value)
 
     def interval(self, noisy: Noisy, noises: Noises, confidence: float) -> Interval:
         """The noise's own quantiles about it: exact but for rounding outwards to whole numbers."""
-        noise = noises[self.measure]
-        half = float(noise.radius(confidence))
-        value = float(noise.step * integer(self.measure, noisy))
+        half = self.of.radius(noises, confidence)
+        value = float(self.of.exactly(noisy, noises))
         lo, hi = value - half, value + half
         return Interval(floor(lo), ceil(hi)) if self.whole else Interval(lo, hi)
 
     def slopes(self, noises: Noises, rows: int) -> Slopes:
         """Those of the noise itself; a count is compared with the rows, a sum with as many times half its range."""
-        measure, size = noises[self.measure].measure, float(rows)
-        if isinstance(measure, ir.Sum):
-            half = (measure.hi - measure.lo) / 2 or max(abs(measure.lo), abs(measure.hi), 1)
-            size = rows * float(noises[self.measure].step) * half
-        return Slopes({self.measure: 1.0}, size=size)
+        del noises
+        return Slopes(self.of.floats, size=rows * self.size)
 
     @property
     def ratio(self) -> LinearRatio:
-        """The measure, over 1."""
-        return LinearRatio(Linear({self.measure: Fraction(1)}))
+        """The numbers, over 1."""
+        return LinearRatio(self.of)
 
     def ends(self, of: ir.Type) -> tuple[float, float] | None:
         """Of a count 0 and infinity; sums have none, as nobody knows how many rows they are over."""

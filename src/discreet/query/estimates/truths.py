@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Self
 
 from discreet.query.estimates.estimator import Estimator, is_empty
-from discreet.query.estimates.linear import Slopes
-from discreet.query.estimates.noise import Noises, Noisy, integer
+from discreet.query.estimates.linear import Linear, Slopes
+from discreet.query.estimates.noise import Noises, Noisy
 
 _SURE = Fraction(19, 20)
 """With this confidence, no noise alone decides."""
@@ -24,26 +24,25 @@ class Truth(Estimator):
     and where nothing is said to be, there may be as many rows as `error_in_words` names.
 
     Args:
-        number: the measure that counts the rows which decide.
+        number: of the rows which decide.
         decided: what is so if there is one: True for BOOL_OR, False for BOOL_AND.
-        rows: the measure that counts the group's rows, where one does.
+        rows: the number of the group's rows, where it is known.
     """
 
-    number: str
+    number: Linear
     decided: bool
-    rows: str | None = None
+    rows: Linear | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The measure."""
-        return (self.number,)
+        """The numbers used."""
+        return tuple(self.number.factors)
 
     def estimate(self, noisy: Noisy, noises: Noises) -> bool | None:
         """The truth of one group; None where a count of its rows leaves none."""
         if is_empty(self.rows, noisy, noises):
             return None
-        noise = noises[self.number]
-        is_there = noise.step * integer(self.number, noisy) > _reach(self.number, noises, _SURE)
+        is_there = self.number.exactly(noisy, noises) > _reach(self.number, noises, _SURE)
         return self.decided if is_there else not self.decided
 
     def interval(self, _noisy: Noisy, _noises: Noises, _confidence: float) -> None:
@@ -51,7 +50,7 @@ class Truth(Estimator):
 
     def slopes(self, _noises: Noises, rows: int) -> Slopes:
         """Those of the number that decides: they share out the offer, and are no error of the truth."""
-        return Slopes({self.number: 1.0}, size=float(rows), is_announced=False)
+        return Slopes(self.number.floats, size=float(rows), is_announced=False)
 
     def error_in_words(self, noises: Noises, confidence: Fraction) -> str:
         """How often it is in error where no row decides, and how many rows it may overlook.
@@ -63,15 +62,15 @@ class Truth(Estimator):
         overlooked = _reach(self.number, noises, _SURE) + _reach(self.number, noises, confidence)
         return (
             f"{said} by chance in {float(100 * (1 - _SURE)):g} % at most; "
-            f"{other} overlooks {float(overlooked):,.4g} rows at most, at {float(100 * confidence):.3g} %"
+            f"{other} overlooks {overlooked:,.4g} rows at most, at {float(100 * confidence):.3g} %"
         )
 
-    def beside(self, rows: str | None) -> Self:
+    def beside(self, rows: Linear | None) -> Self:
         """It is NULL then where the count leaves no row."""
         return replace(self, rows=rows)
 
 
-def _reach(number: str, noises: Noises, confidence: Fraction) -> Fraction:
+def _reach(number: Linear, noises: Noises, confidence: Fraction) -> float:
     """An r that the noise, which is symmetric, exceeds with probability 1 − confidence at most."""
     both = 2 * confidence - 1
-    return noises[number].radius(both) if both > 0 else Fraction(0)
+    return number.radius(noises, both) if both > 0 else 0.0

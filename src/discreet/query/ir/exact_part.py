@@ -157,6 +157,7 @@ class Vector:
         name: unique within its question.
         values: of number kind.
         grid: exponent of the step; −36 or more.
+        parts: which part of the rows of a usual group each sum is taken to hold, by which errors are announced.
 
     Raises:
         ValueError: the grid is so fine that rounding in float64 might fill a step.
@@ -165,6 +166,7 @@ class Vector:
     name: str
     values: tuple[Expr, ...]
     grid: int
+    parts: tuple[Fraction, ...]
 
     def __post_init__(self) -> None:
         if self.grid < _FINEST_OF_PARTS:

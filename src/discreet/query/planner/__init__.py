@@ -8,6 +8,7 @@ are to be chosen privately. The planner refuses with a `QueryError` what it can'
 
 from discreet.query.planner.accuracy import worst_error
 from discreet.query.planner.bounds_profile import ENDS, OUTSIDE, bounds_of, known, named, rebound
+from discreet.query.planner.cells import Cells
 from discreet.query.planner.clamping import CLASSES, bounded_columns, moved, moved_by_chosen
 from discreet.query.planner.contribution_profile import (
     SHARE,
@@ -17,8 +18,9 @@ from discreet.query.planner.contribution_profile import (
     cut_off_by_groups,
     cut_off_by_rows,
 )
-from discreet.query.planner.draft import Draft
+from discreet.query.planner.draft import Draft, laws_of
 from discreet.query.planner.expression_sensitivity import sensitivity
+from discreet.query.planner.measures import counts_rows_for_units
 from discreet.query.planner.noise_choice import NoiseChoice, choose_noise
 from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan
 from discreet.query.planner.plan_text import limits_in_words
@@ -40,6 +42,7 @@ __all__ = [
     "STEPS",
     "Accuracy",
     "Auto",
+    "Cells",
     "Draft",
     "Level",
     "NoiseChoice",
@@ -55,9 +58,11 @@ __all__ = [
     "choose_noise",
     "chosen_for_groups",
     "cost_to_dict",
+    "counts_rows_for_units",
     "cut_off_by_groups",
     "cut_off_by_rows",
     "known",
+    "laws_of",
     "limits_in_words",
     "make_plan",
     "moved",

@@ -278,10 +278,16 @@ def worst_error(drafts: Iterable[Draft]) -> float:
     return max((error for draft in drafts for error in _relative_errors(draft)), default=1.0)
 
 
-def errs_less(one: Sequence[Draft], other: Sequence[Draft]) -> bool:
-    """Whether drafts need a smaller offer for what is wanted; or, for the same offer, err less at their worst."""
-    needed = [sum((draft.needed or MOST for draft in drafts), Fraction(0)) for drafts in (one, other)]
-    return (needed[0], worst_error(one)) < (needed[1], worst_error(other))
+def gain(one: Sequence[Draft], other: Sequence[Draft]) -> float:
+    """How many times as much the other drafts need for what is wanted; or, for the same offer, err at their worst.
+
+    Args:
+        one: of all levels of a question.
+        other: of the same, planned otherwise.
+    """
+    needed = [float(sum((draft.needed or MOST for draft in drafts), Fraction(0))) for drafts in (other, one)]
+    before, now = needed if needed[0] != needed[1] else (worst_error(other), worst_error(one))
+    return before / now if now else 1.0
 
 
 def _relative_errors(draft: Draft) -> Iterator[float]:

@@ -11,6 +11,7 @@ from discreet.mechanisms.histogram import Contribution
 from discreet.privacy import Adjacency, KeyValue, Limits, Sensitivity, Unit
 from discreet.query import ir
 from discreet.query.estimates import Estimator, Noise, Pick, Selection
+from discreet.query.planner.cells import Cells
 from discreet.query.planner.request import Request
 from discreet.tables.schema.dataset import CHOSEN_BY
 
@@ -52,8 +53,10 @@ class Draft:
         keys: by `public_keys`.
         together: by `public_keys`; which values of several keys some row of a public table has together.
         limits: by `contributions`.
-        in_parts: whether rows are counted in parts where that is possible; see `measures`.
+        blocks: the names of aggregates that are read from the same cells; those of others aren't in any.
+        saved: how many times as much it would err, or cost, with each measured apart.
         measures: by `measures`; those that are counted or added up.
+        cells: by `measures`; one for each block.
         histograms: by `measures`; those that something is chosen from.
         picks: by `measures`; what is chosen from histograms.
         estimators: by `measures`; from what is released to the aggregates, by aggregate name.
@@ -74,8 +77,10 @@ class Draft:
     without_rows: str = ""
     keys: tuple[ir.Key, ...] = ()
     limits: Limits = _ONE_ROW
-    in_parts: bool = False
+    blocks: tuple[frozenset[str], ...] = ()
+    saved: float = 1.0
     measures: tuple[ir.Measure | ir.Vector, ...] = ()
+    cells: tuple[Cells, ...] = ()
     histograms: tuple[ir.Histogram, ...] = ()
     picks: tuple[Pick, ...] = ()
     estimators: tuple[tuple[str, Estimator], ...] = ()

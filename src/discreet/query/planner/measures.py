@@ -13,9 +13,10 @@ from math import ceil, floor, prod
 from discreet.errors import InvalidArgument, TooManyGroups, Unsupported, unforeseen
 from discreet.privacy import KeyValue
 from discreet.query import ir
-from discreet.query.aggregates import Measures, range_of
-from discreet.query.estimates import Estimator, Grid, OfNoRows, Pick, grid_of
+from discreet.query.aggregates import Measures, Moment, centred, range_of
+from discreet.query.estimates import Estimator, Grid, Linear, OfNoRows, Pick, grid_of
 from discreet.query.ir import Trial, is_always_null, literal
+from discreet.query.planner.cells import Cells
 from discreet.query.planner.draft import Draft
 from discreet.tables import Kind
 
@@ -47,44 +48,41 @@ class MeasureCollector:
 
     def __init__(self, draft: Draft) -> None:
         self.measures: list[ir.Measure | ir.Vector] = []
+        self.cells: list[Cells] = []
         self.histograms: list[ir.Histogram] = []
         self.picks: list[Pick] = []
         self._draft = draft
 
-    def units(self) -> str:
+    def units(self) -> Linear:
         """The number of units; where each has one row in a group, or in all groups, that of rows, which is the same."""
-        limits = self._draft.limits
-        if self._draft.unit.is_row or limits.rows_per_group == 1 or (limits.rows == 1 and self._draft.keys):
-            return self.rows()
+        if counts_rows_for_units(self._draft):
+            return self.moment(Moment())
         for measure in self.measures:
             if isinstance(measure, ir.Units):
-                return measure.name
+                return Linear.of(measure.name)
         return self._add(ir.Units(name=self._fresh()))
 
-    def rows(self) -> str:
-        """The number of rows."""
-        return self.sum(literal(1))
-
     @property
-    def in_parts(self) -> bool:
-        """Whether rows are counted in parts where that is possible."""
-        return self._draft.in_parts
-
-    @property
-    def counted_rows(self) -> str | None:
+    def counted_rows(self) -> Linear | None:
         """The number of rows, if something needs it."""
         values = {measure.value: measure.name for measure in self.measures if isinstance(measure, ir.Sum)}
-        return values.get(literal(1))
+        if literal(1) in values:
+            return Linear.of(values[literal(1)])
+        return next((found for each in self.cells if (found := each.read(Moment())) is not None), None)
 
-    def sum(self, value: ir.Expr) -> str:
-        """The sum of an expression.
+    def moment(self, moment: Moment) -> Linear:
+        """A moment, measured by itself."""
+        return self.total(moment.summand)
+
+    def total(self, value: ir.Expr) -> Linear:
+        """The sum of an expression, measured by itself.
 
         Raises:
             InvalidArgument: so little is offered that no step holds the noise.
         """
         for measure in self.measures:
             if isinstance(measure, ir.Sum) and measure.value == value:
-                return measure.name
+                return Linear.of(measure.name)
         lo, hi = range_of(value)
         fine = self._fine_rows if value.type.kind is Kind.INTEGER else _exponent(max(abs(lo), abs(hi))) - _REAL_BITS
         grid = max(fine, self._coarsest(max(abs(lo), abs(hi))), _FINEST)
@@ -93,22 +91,22 @@ class MeasureCollector:
         step = Fraction(2) ** grid
         return self._add(ir.Sum(name=self._fresh(), value=value, grid=grid, lo=floor(lo / step), hi=ceil(hi / step)))
 
-    def vector(self, values: Sequence[ir.Expr]) -> tuple[str, ...]:
-        """The sums of the parts into which each row is put, which add up to 1 at the most."""
-        wanted = tuple(values)
-        for measure in self.measures:
-            if isinstance(measure, ir.Vector) and measure.values == wanted:
-                return tuple(each.name for each in measure.sums)
-        grid = max(-_REAL_BITS, self._coarsest(Fraction(1)))
-        added = ir.Vector(name=self._fresh(), values=wanted, grid=grid)
-        self._add(added)
-        return tuple(each.name for each in added.sums)
+    def put_in_cells(self, moments: Sequence[Moment]) -> Cells:
+        """The cells that tell all of some moments.
 
-    def distinct(self, value: ir.Expr) -> str:
+        Raises:
+            TooManyCellsError: there are more than are tried.
+        """
+        cells = Cells.of(moments, self._fresh(), max(-_REAL_BITS, self._coarsest(Fraction(1))))
+        self.measures.append(cells.vector)
+        self.cells.append(cells)
+        return cells
+
+    def distinct(self, value: ir.Expr) -> Linear:
         """The number of an expression's different values."""
         for measure in self.measures:
             if isinstance(measure, ir.DistinctValues) and measure.value == value:
-                return measure.name
+                return Linear.of(measure.name)
         return self._add(ir.DistinctValues(name=self._fresh(), value=value))
 
     def quantile(self, value: ir.Expr, fraction: Fraction) -> tuple[Pick, Grid]:
@@ -160,10 +158,61 @@ class MeasureCollector:
         """A name for the next measure."""
         return f"m{len(self.measures) + len(self.histograms)}"
 
-    def _add(self, measure: ir.Measure | ir.Vector) -> str:
+    def _add(self, measure: ir.Measure) -> Linear:
         """Enter a measure."""
         self.measures.append(measure)
-        return measure.name
+        return Linear.of(measure.name)
+
+
+class _InCells:
+    """The measures of aggregates that are read from the same cells.
+
+    Args:
+        draft: of the question.
+        collector: of all measures; those that cells don't tell are its own.
+        cells: of the moments that the aggregates ask for; none, to find out which these are.
+    """
+
+    def __init__(self, draft: Draft, collector: MeasureCollector, cells: Cells | None = None) -> None:
+        self.asked: list[Moment] = []
+        self._draft = draft
+        self._collector = collector
+        self._cells = cells
+
+    def moment(self, moment: Moment) -> Linear:
+        """A moment, as the cells tell it."""
+        self.asked.append(moment)
+        found = Linear() if self._cells is None else self._cells.read(moment)
+        if found is None:
+            raise AssertionError("cells tell the moments that they were made for")
+        return found
+
+    def total(self, value: ir.Expr) -> Linear:
+        """The sum about the middle, and as many times the middle as there are rows."""
+        count, total = (self.moment(Moment.of((value, power))) for power in range(2))
+        return total.plus(count.times(centred(value)[0]))
+
+    def units(self) -> Linear:
+        """The number of units."""
+        return self.moment(Moment()) if counts_rows_for_units(self._draft) else self._collector.units()
+
+    def distinct(self, value: ir.Expr) -> Linear:
+        """The number of an expression's different values."""
+        return self._collector.distinct(value)
+
+    def quantile(self, value: ir.Expr, fraction: Fraction) -> tuple[Pick, Grid]:
+        """A quantile of an expression, and the grid it is chosen from."""
+        return self._collector.quantile(value, fraction)
+
+    def fullest(self, value: ir.Expr, most: int) -> Pick:
+        """The most frequent of an expression's public values."""
+        return self._collector.fullest(value, most)
+
+
+def counts_rows_for_units(draft: Draft) -> bool:
+    """Whether each unit has one row in a group, or in all groups, so that there are as many units as rows."""
+    limits = draft.limits
+    return draft.unit.is_row or limits.rows_per_group == 1 or (limits.rows == 1 and bool(draft.keys))
 
 
 def _exponent(size: Fraction) -> int:
@@ -193,18 +242,34 @@ def measures(draft: Draft) -> Draft:
             estimators=tuple((one.name, OfNoRows(is_count=one.function.is_count)) for one in draft.question.aggregates),
         )
     collector = MeasureCollector(draft)
-    found = {aggregate.name: _estimator(aggregate, collector) for aggregate in draft.question.aggregates}
-    selector = collector.units() if draft.has_private_keys else None
+    asked = moments_of(draft) if draft.blocks else {}
+    readings: dict[str, Measures] = {}
+    for block in draft.blocks:
+        cells = collector.put_in_cells([moment for name in sorted(block) for moment in asked[name]])
+        readings |= dict.fromkeys(block, _InCells(draft, collector, cells))
+    found = {each.name: _estimator(each, readings.get(each.name, collector)) for each in draft.question.aggregates}
+    selector = collector.units().single if draft.has_private_keys else None
     estimators = tuple((name, each.beside(collector.counted_rows)) for name, each in found.items())
     _check_choices(draft, len(collector.picks))
     return replace(
         draft,
         measures=tuple(collector.measures),
+        cells=tuple(collector.cells),
         histograms=tuple(collector.histograms),
         picks=tuple(collector.picks),
         estimators=estimators,
         selector=selector,
     )
+
+
+def moments_of(draft: Draft) -> dict[str, list[Moment]]:
+    """The moments that each aggregate asks for, by its name."""
+    found: dict[str, list[Moment]] = {}
+    for aggregate in draft.question.aggregates:
+        asking = _InCells(draft, MeasureCollector(draft))
+        _estimator(aggregate, asking)
+        found[aggregate.name] = asking.asked
+    return found
 
 
 def _check_lists(question: ir.Question) -> None:

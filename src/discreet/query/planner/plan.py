@@ -16,10 +16,11 @@ from discreet.errors import Hint, Unsupported
 from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss, PureDP
 from discreet.privacy.events import to_dict as event_to_dict
 from discreet.query import ir
-from discreet.query.estimates import Association, Noise
+from discreet.query.estimates import Noise
 from discreet.query.ir import canonical, grouping_sets_of
-from discreet.query.planner.accuracy import Expected, errs_less, expected_errors
+from discreet.query.planner.accuracy import Expected, expected_errors
 from discreet.query.planner.averages import with_averages
+from discreet.query.planner.blocks import Blocks, Trials
 from discreet.query.planner.bounds_profile import bounds_questions
 from discreet.query.planner.contribution_profile import SHARE, profile_questions
 from discreet.query.planner.contributions import contributions
@@ -209,6 +210,11 @@ class Plan:
         """Whether public facts alone answer it: nothing is done to the data, so nothing is paid."""
         return not any(level.events for level in self.levels) and not self.profiles
 
+    @property
+    def reads_cells(self) -> bool:
+        """Whether some aggregates are read from the same cells."""
+        return any(draft.blocks for draft in self.drafts)
+
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Plain sentences on what in the question may not mean what was intended, and on what isn't measured."""
@@ -306,7 +312,7 @@ def make_plan(
     dataset: Dataset,
     *,
     as_written: bool = False,
-    in_parts: bool | None = None,
+    in_cells: bool | None = None,
 ) -> Plan:
     """Apply the rules to each level of a question.
 
@@ -315,7 +321,7 @@ def make_plan(
         request: what is offered. What is to be chosen privately takes its share first.
         dataset: with the bounds that the request asks for; the widest there are, where they're yet to be chosen.
         as_written: whether ratios of sums and counts stay what they are, because several questions share these.
-        in_parts: whether covariances and correlations count rows in parts; None for whatever errs less.
+        in_cells: whether all aggregates are read from the same cells; None for whatever errs less.
 
     Raises:
         QueryError: the question can't be bounded, or not at what is offered.
@@ -324,7 +330,7 @@ def make_plan(
     if request.unknown_bounds:
         known = tuple((name, ends) for name, ends in request.bounds if isinstance(ends, Bounds))
         rest = make_plan(
-            question, replace(request.left(SHARE), bounds=known), dataset, as_written=True, in_parts=in_parts
+            question, replace(request.left(SHARE), bounds=known), dataset, as_written=True, in_cells=in_cells
         )
         if rest.is_free:
             return replace(rest, request=request)
@@ -343,7 +349,7 @@ def make_plan(
         )
         for each in questions
     ]
-    levels = tuple(map(Level, _drafted(drafts, in_parts)))
+    levels = tuple(map(Level, _drafted(drafts, in_cells)))
     if request.consistent:
         _check_consistent([level.draft for level in levels])
     plan = Plan(dataset, (question,), request, levels)
@@ -401,15 +407,20 @@ def _sharing_plans(asked: Sequence[tuple[ir.Question, Dataset]], request: Reques
     return tuple(make_plan(question, offer, dataset) for question, dataset in asked)
 
 
-def _drafted(drafts: Sequence[Draft], in_parts: bool | None) -> Sequence[Draft]:
-    """The drafts of all levels, filled in by the rules."""
-    if in_parts is not None:
-        return [_ruled(replace(draft, in_parts=in_parts)) for draft in drafts]
+def _drafted(drafts: Sequence[Draft], in_cells: bool | None) -> Sequence[Draft]:
+    """The drafts of all levels, filled in by the rules; aggregates in cells where they err less there."""
     apart = [_ruled(draft) for draft in drafts]
-    if not any(isinstance(estimator, Association) for draft in apart for _, estimator in draft.estimators):
+    if in_cells is False:
         return apart
-    shared = [_ruled(replace(draft, in_parts=True)) for draft in drafts]
-    return shared if errs_less(shared, apart) else apart
+
+    def planned(blocks: Blocks) -> Sequence[Draft]:
+        return [_ruled(replace(one, blocks=blocks)) for one in drafts]
+
+    def readings(drafts: Sequence[Draft]) -> float:
+        return sum(Level(draft).readings for draft in drafts)
+
+    trials = Trials(apart, planned, readings)
+    return trials.best() if in_cells is None else trials.together()
 
 
 def _ruled(draft: Draft) -> Draft:

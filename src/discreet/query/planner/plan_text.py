@@ -96,7 +96,11 @@ def _level(draft: Draft) -> list[tuple[str, list[str]]]:
 def _measures(draft: Draft) -> list[str]:
     """Measures and choices in words, each with its part of the cost."""
     measured = [(noise.measure.name, measure_in_words(noise)) for noise in draft.noises]
-    return [f"{words}{_share(draft, name)}" for name, words in (*measured, *choices_in_words(draft))]
+    lines = [f"{words}{_share(draft, name)}" for name, words in (*measured, *choices_in_words(draft))]
+    if draft.blocks:
+        more = "cost" if draft.request.within else "err"
+        lines.append(f"with each number measured apart it would {more} {draft.saved:.3g} times as much")
+    return lines
 
 
 def _errors(draft: Draft) -> list[str]:
@@ -223,7 +227,7 @@ def choices_in_words(draft: Draft) -> Iterator[tuple[str, str]]:
 def _measure(measure: ir.Measure | ir.Vector) -> str:
     match measure:
         case ir.Vector(values=values):
-            return f"rows in {len(values)} parts by {_names_in(values[0])}, which add up to 1 for each"
+            return f"rows in {len(values)} parts by {_names_in(values)}, which add up to 1 for each"
         case ir.Sum():
             return _sum(measure)
         case ir.DistinctValues(value=value):
@@ -236,9 +240,9 @@ def _measure(measure: ir.Measure | ir.Vector) -> str:
             raise unforeseen(measure)
 
 
-def _names_in(expr: ir.Expr) -> str:
-    """The columns of an expression."""
-    names = sorted({column.name for column in ir.columns_in(expr)})
+def _names_in(exprs: Sequence[ir.Expr]) -> str:
+    """The columns of expressions."""
+    names = sorted({column.name for expr in exprs for column in ir.columns_in(expr)})
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 

@@ -1,0 +1,130 @@
+"""Blocks: which aggregates are read from the same cells.
+
+Cells that tell more have more noise in each number that is read from them, and measures apart share an offer. What errs
+less is found by trying: each aggregate in cells of its own, those of the same columns together, all together; and from
+the best of these on, whichever two parts err less together, as long as there are such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+
+from discreet.query import ir
+from discreet.query.aggregates import Moment
+from discreet.query.planner.accuracy import gain
+from discreet.query.planner.cells import TooManyCellsError
+from discreet.query.planner.draft import Draft
+from discreet.query.planner.measures import moments_of
+
+Blocks = tuple[frozenset[str], ...]
+"""Names of aggregates that are read from the same cells."""
+
+_MOST_JOINED = 6
+"""Of more aggregates, some few of the order in which they are asked are put together instead: each arrangement that is
+tried takes some milliseconds."""
+
+
+_BY = 1.01
+"""Errors that are less by one part in a hundred may be so by the grids on which noise is drawn."""
+
+
+_LONGER = 2
+"""Cells may take so many times as long to fill as measures apart, and as many readings of a table more: conditions are
+looked at again for each cell, and all answers wait for as long as any may take."""
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The arrangements of a question, as they are tried.
+
+    Args:
+        apart: the drafts of all levels without blocks.
+        planned: the same with blocks.
+        readings: how long drafts take, in readings of a table.
+    """
+
+    apart: Sequence[Draft]
+    planned: Callable[[Blocks], Sequence[Draft]]
+    readings: Callable[[Sequence[Draft]], float]
+
+    def best(self) -> Sequence[Draft]:
+        """The drafts with the blocks that err least, of those that are tried."""
+        found = self._best()
+        saved = gain(found, self.apart)
+        return [replace(draft, saved=saved) for draft in found]
+
+    def together(self) -> Sequence[Draft]:
+        """The drafts with all aggregates in one block, as far as they can be."""
+        names = frozenset(self._asked)
+        return self.planned((names,)) if names else self.apart
+
+    def _best(self) -> Sequence[Draft]:
+        best, blocks = self.apart, Blocks()
+        for found in dict.fromkeys(_first(self._asked)):
+            best, blocks = self._better(best, blocks, found)
+        while len(self._asked) <= _MOST_JOINED:
+            before = blocks
+            for found in _joined(before, self._asked):
+                best, blocks = self._better(best, blocks, found)
+            if blocks == before:
+                break
+        return best
+
+    @cached_property
+    def _asked(self) -> Mapping[str, Sequence[Moment]]:
+        """The moments of the aggregates that have any."""
+        draft = self.apart[0]
+        return {} if draft.without_rows else {name: asked for name, asked in moments_of(draft).items() if asked}
+
+    def _better(self, best: Sequence[Draft], blocks: Blocks, found: Blocks) -> tuple[Sequence[Draft], Blocks]:
+        """Whichever errs less, by enough to be no matter of rounding, and doesn't take much longer."""
+        try:
+            drafts = self.planned(found)
+        except TooManyCellsError:
+            return best, blocks
+        if gain(drafts, best) <= _BY or self.readings(drafts) > _LONGER * (1 + self._readings_apart):
+            return best, blocks
+        return drafts, found
+
+    @cached_property
+    def _readings_apart(self) -> float:
+        return self.readings(self.apart)
+
+
+def _first(asked: Mapping[str, Sequence[Moment]]) -> Iterator[Blocks]:
+    """The arrangements that are tried first."""
+    many = [name for name, moments in asked.items() if len(set(moments)) > 1]
+    yield tuple(frozenset({name}) for name in many)
+    if len(asked) > 1:
+        yield (frozenset(asked),)
+    columns = {
+        name: {str(column) for each in moments for value, _ in each.powers for column in ir.columns_in(value)}
+        for name, moments in asked.items()
+    }
+    yield tuple(group for group in _connected(columns) if len(group) > 1 or group & set(many))
+    for size in range(2, 5) if len(asked) > _MOST_JOINED else ():
+        yield tuple(frozenset(chunk) for chunk in _chunks(list(asked), size) if len(chunk) > 1)
+
+
+def _chunks(names: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    return (names[start : start + size] for start in range(0, len(names), size))
+
+
+def _connected(columns: Mapping[str, set[str]]) -> list[frozenset[str]]:
+    """Names that share columns, also by way of others."""
+    groups: list[tuple[set[str], set[str]]] = []
+    for name, own in columns.items():
+        touching = [each for each in groups if each[1] & own]
+        groups = [each for each in groups if each not in touching]
+        groups.append(({name}.union(*(each[0] for each in touching)), own.union(*(each[1] for each in touching))))
+    return [frozenset(names) for names, _ in groups]
+
+
+def _joined(blocks: Blocks, asked: Mapping[str, Sequence[Moment]]) -> Iterator[Blocks]:
+    """The blocks with two parts made one, whether these are blocks or aggregates that are in none."""
+    single = [frozenset({name}) for name in asked if not any(name in block for block in blocks)]
+    for one, other in combinations([*blocks, *single], 2):
+        yield (*(block for block in blocks if block not in {one, other}), one | other)
