@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb, fmpq
 
 from discreet.entropy import Words
 from discreet.noise import gaussian, laplace
@@ -38,21 +40,31 @@ def one_laplace(law: FlooredExponential) -> Sampler:
     return lambda source: int(laplace.draw_laplace(law, np.int64, 1, source)[0])
 
 
+def small(sigma: Fraction) -> gaussian.DiscreteGaussian:
+    """A discrete Gaussian of at most seven strips over 64 units of area: tapes of a few words reach all of it."""
+    return gaussian.prepared(sigma, strips=3, units=6, bits=6)
+
+
 def one_gaussian(sigma: Fraction) -> Sampler:
     """A single discrete Gaussian draw."""
-    law = gaussian.prepared(sigma)
+    law = small(sigma)
     return lambda source: int(law.draw(np.int64, 1, source)[0])
 
 
-def one_trial(sigma: Fraction) -> Callable[[Words], int | None]:
-    """A single proposal of the discrete Gaussian: the value, or None if it is rejected."""
-    law = gaussian.prepared(sigma)
+def one_trial(law: gaussian.DiscreteGaussian) -> Callable[[Words], int | None]:
+    """A single point of the discrete Gaussian: its integer, or None if it isn't under the curve."""
 
     def trial(source: Words) -> int | None:
-        proposed = laplace.draw_laplace(law.proposal, np.int64, 1, source)
-        return int(proposed[0]) if law.accept(proposed, source)[0] else None
+        noise, rejected = law.trial(np.int64, 1, source)
+        return None if len(rejected) else int(noise[0])
 
     return trial
+
+
+def trial_pmf(law: gaussian.DiscreteGaussian, sigma: Fraction) -> Pmf:
+    """How often a trial should return n, if the law were of this sigma: h(n)/(span·2^units)."""
+    share = Fraction(law.height) / 2 ** (law.shift + 6)
+    return lambda n: bounds(lambda: arb(fmpq(share.numerator, share.denominator)) * exp(-(n**2) / (2 * sigma**2)))
 
 
 def brackets(decided: dict[int, Fraction], undecided: Fraction, pmf: Pmf) -> bool:
@@ -110,32 +122,51 @@ def test_split_draws_have_the_same_pmf(scale: Fraction, span: int) -> None:
     assert not brackets(decided, undecided, laplace_pmf(scale * Fraction(103, 100)))
 
 
-@pytest.mark.parametrize("sigma", [Fraction(1, 1024), Fraction(1, 3), Fraction(1), Fraction(5, 2)], ids=str)
+SIGMAS = [Fraction(1, 1024), Fraction(1, 3), Fraction(1), Fraction(5, 2)]
+
+
+@pytest.mark.parametrize("sigma", SIGMAS, ids=str)
 def test_gaussian_trials_have_their_pmf(sigma: Fraction) -> None:
-    """One proposal of the discrete Gaussian gives n with probability e^(-1/2)·tanh(1/2sigma)·e^(-n²/2sigma²)."""
-    decided, undecided = outcomes(one_trial(sigma), width=3, depth=6)
+    """One point of the discrete Gaussian gives n with probability h(n)/(span·2^units), those in the tails included."""
+    law = small(sigma)
+    decided, undecided = outcomes(one_trial(law), width=3, depth=6)
     assert undecided < Fraction(1, 2**8)
-
-    def pmf_at(sigma: Fraction, n: int) -> tuple[Fraction, Fraction]:
-        q = -1 / sigma
-        return bounds(lambda: (1 - exp(q)) / (1 + exp(q)) * exp(Fraction(-1, 2) - Fraction(n) ** 2 / (2 * sigma**2)))
-
     rejected = decided.pop(None)
     values: dict[int, Fraction] = {n: chance for n, chance in decided.items() if n is not None}
     assert sum(values.values()) + rejected + undecided == 1
-    assert brackets(values, undecided, partial(pmf_at, sigma))
+    assert brackets(values, undecided, trial_pmf(law, sigma))
     if sigma >= Fraction(1, 3):
-        assert not brackets(values, undecided, partial(pmf_at, sigma * Fraction(103, 100)))
+        assert not brackets(values, undecided, trial_pmf(law, sigma * Fraction(110, 100)))
+
+
+@pytest.mark.parametrize("sigma", SIGMAS[1:], ids=str)
+def test_a_gaussian_that_is_slightly_wrong_is_found_out(sigma: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three wrong twins: a table off by one number, a stair off by one unit, and floats that decide what they can't."""
+    law = small(sigma)
+
+    def fits(twin: gaussian.DiscreteGaussian) -> bool:
+        decided, undecided = outcomes(one_trial(twin), width=3, depth=6)
+        values: dict[int, Fraction] = {n: chance for n, chance in decided.items() if n is not None}
+        return brackets(values, undecided, trial_pmf(law, sigma))
+
+    assert fits(law)
+    last = law.table.last.copy()
+    last[0] += 1
+    assert not fits(replace(law, table=replace(law.table, last=last)))
+    stair = law.stair.copy()
+    stair[len(stair) // 2] += 1
+    assert not fits(replace(law, stair=stair))
+    monkeypatch.setattr(gaussian, "settle_below", lambda height, _: bool(height() > 0.5))
+    assert not fits(law)
 
 
 @pytest.mark.parametrize("sigma", [Fraction(1, 3), Fraction(1), Fraction(5, 2)], ids=str)
 def test_gaussian_has_its_pmf(sigma: Fraction) -> None:
-    """Discrete Gaussian with its repeated proposals: all tapes of 4 words of 3 bits; fewer undecided than with 3."""
-    decided, undecided = outcomes(one_gaussian(sigma), width=3, depth=4)
-    assert undecided < outcomes(one_gaussian(sigma), width=3, depth=3)[1] < 1
-    assert undecided < Fraction(2, 5)
+    """Discrete Gaussian with its repeated points: all tapes of 5 words of 3 bits; fewer undecided than with 4."""
+    decided, undecided = outcomes(one_gaussian(sigma), width=3, depth=5)
+    assert undecided < outcomes(one_gaussian(sigma), width=3, depth=4)[1] < 1
+    assert undecided < Fraction(1, 2)
     assert brackets(decided, undecided, gaussian_pmf(sigma))
-    assert all(decided[n] == decided[-n] for n in decided)
 
 
 @pytest.mark.parametrize("x", [Fraction(1, 1000), Fraction(1, 3), Fraction(1), Fraction(10)], ids=str)
@@ -172,7 +203,7 @@ def test_the_doubtful_path_decides_the_same(scale: Fraction, monkeypatch: pytest
         (one_geometric(geometric_law(scale)), 4, 4),
         (one_laplace(laplace.laplace_law(scale)), 4, 4),
         (one_laplace(split), 4, 3),
-        (one_trial(scale), 3, 4),
+        (one_trial(small(scale)), 3, 5),
     ]
     floats = [outcomes(sampler, width=width, depth=depth) for sampler, width, depth in samplers]
     monkeypatch.setattr("discreet.noise.floored_exponential._TAIL", math.inf)

@@ -27,7 +27,7 @@ Size: TypeAlias = int | tuple[int, ...] | None
 Sampler: TypeAlias = Callable[[int, Words], NDArray[Any]]
 """Makes `count` independent draws from a source of words."""
 
-CHUNK = 1 << 12  # draws at a time: temporaries stay in the cache, and below the sizes that malloc maps and unmaps
+CHUNK = 1 << 13  # draws at a time: temporaries stay in the cache, and below the sizes that malloc maps and unmaps
 
 _INT64 = 1 << 52
 _LEAST, _MOST = Fraction(1, 2**10), Fraction(2**60)
@@ -86,6 +86,24 @@ def _shape(size: int | tuple[int, ...]) -> tuple[int, ...]:
                 hint="size=None draws a single number",
             )
     return tuple(int(length) for length in shape)
+
+
+def whole_numbers(bits: int, count: int, source: Words) -> NDArray[np.int64]:
+    """`count` whole numbers, independent and uniform in [0, 2^bits).
+
+    Args:
+        bits: from 0 to 63.
+        count: how many.
+        source: where the bits come from: one word a number if it has as many bits.
+    """
+    numbers, missing = np.zeros(count, dtype=np.int64), bits
+    while missing > 0:
+        taken = min(missing, source.width)
+        words = source.words(count)
+        words >>= source.width - taken
+        numbers = words if missing == bits else numbers << taken | words
+        missing -= taken
+    return numbers
 
 
 class LazyUniform:
