@@ -3,6 +3,7 @@
 `docs/mechanisms.md` shows them at work.
 """
 
+from discreet.textbook.mechanisms.adaptive_weights import AdaptiveWeights
 from discreet.textbook.mechanisms.bounded_laplace import BoundedLaplace, TruncatedLaplace
 from discreet.textbook.mechanisms.group_selection import StableHistogram, TruncatedGeometric
 from discreet.textbook.mechanisms.noisy_max import NoisyMax
@@ -16,6 +17,7 @@ from discreet.textbook.mechanisms.vector_clipping import Clipping
 
 __all__ = [
     "AboveThreshold",
+    "AdaptiveWeights",
     "BoundedLaplace",
     "Clipping",
     "NoisyMax",

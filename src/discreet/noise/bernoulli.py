@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, overload
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.entropy import Words
+from discreet.entropy import Keystream, Words
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, rational
 from discreet.noise.sampling import LazyUniform, Size, fill, settle_below
@@ -215,6 +215,39 @@ def _odds_first_bits(x: Fraction, against: Fraction, bits: int) -> int:
     if x >= bits + against.numerator.bit_length():
         return (1 << bits) - 1  # the chance is below 1 by less than against·e^(-x) < 2^(-bits)
     return first_bits(partial(odds_chance, x, against), bits)
+
+
+def bernoulli_each(chances: Callable[[], Sequence[arb]], count: int) -> list[bool]:
+    """Toss a coin for each of several probabilities that are evaluated together.
+
+    Guarantee: exactly those probabilities, given uniform bits. A uniform number for each is compared with its
+    probability in ball arithmetic, with more bits and at a higher precision until all are decided.
+
+    Args:
+        chances: evaluates the probabilities, which lie in [0, 1], at the working precision.
+        count: how many they are.
+
+    Examples:
+        >>> from discreet.exact.ball import ball
+        >>> bernoulli_each(lambda: [ball(0), ball(1)], 2)
+        [False, True]
+    """
+    from discreet.exact.ball import precision
+
+    source = Keystream()
+    uniforms = [LazyUniform(0, 0, source) for _ in range(count)]
+    tosses, open_ = [False] * count, set(range(count))
+    while open_:
+        for i in open_:
+            uniforms[i].refine()
+        with precision(max(uniforms[i].bits for i in open_) + 192):
+            exact = chances()
+            for i in list(open_):
+                low, high = uniforms[i].ends()
+                tosses[i] = bool(high <= exact[i])  # a ball compares as true only if it is certain
+                if tosses[i] or low >= exact[i]:
+                    open_.remove(i)
+    return tosses
 
 
 MOST_BITS = 63
