@@ -75,7 +75,7 @@ def _all_rows(plan: Plan, answer: Answer, cut_off: CutOff[Limits] | None) -> Map
     Nobody knows how the rows that were cut off are spread over groups, so counts by group have none.
     """
     level = answer.confidence + Fraction(OUTSIDE)
-    if cut_off is None or plan.question.keys or level >= 1:
+    if cut_off is None or plan.question.keys or level >= 1 or answer.withheld:
         return {}
     counts = {each.name for each in plan.question.aggregates if str(each) == "count(*)"}
     columns = [
@@ -107,7 +107,8 @@ class _NoiseIntervals:
         """The interval of each value of a column."""
         expr = next(output.expr for output in self.arrangement.question.outputs if output.name == name)
         found = self.arrangement.intervals.of(expr, float(confidence))
-        return [None if one is None else _ends(one, expr.type.kind) for one in found]
+        withheld = self.arrangement.withheld(expr)
+        return [None if one is None or row in withheld else _ends(one, expr.type.kind) for row, one in enumerate(found)]
 
 
 def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, signing: Signing, before: Sequence[Plan]) -> Answer:
@@ -119,11 +120,18 @@ def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, signing: Signi
             AnswerColumn(
                 name=output.name,
                 kind=_kind(output.expr, places),
-                values=tuple(_value(output.expr, values, places, digits) for _, values in arrangement.shown),
+                values=tuple(
+                    None if row in withheld else _value(output.expr, values, places, digits)
+                    for row, (_, values) in enumerate(arrangement.shown)
+                ),
                 deviation=_deviation(output.expr, plan.drafts),
                 declared=declared_ends(output.expr, dict(plan.drafts[0].estimators)),
+                withheld=withheld,
             )
-            for output, places in ((each, _places(each.expr, columns, digits)) for each in plan.question.outputs)
+            for output, places, withheld in (
+                (each, _places(each.expr, columns, digits), arrangement.withheld(each.expr))
+                for each in plan.question.outputs
+            )
         ),
         intervals=_NoiseIntervals(arrangement),
         confidence=plan.request.confidence,
@@ -198,6 +206,8 @@ def _coverage(plan: Plan, arrangement: Arrangement) -> str:
     words = []
     if any(level.draft.threshold is not None for level in plan.levels):
         words.append("groups are shown if their noisy numbers reach a threshold; near it, intervals reach far down")
+    if any(level.draft.threshold is None and level.draft.counter is not None for level in plan.levels):
+        words.append("small groups are withheld by their noisy numbers; near the least, intervals reach far down")
     question = plan.question
     if picks_by_noise(question):
         words.append(

@@ -52,6 +52,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     time_zone: str | None = None,
     snapshots: str | Path | None = None,
     failures: int = FAILURES,
+    least_units: int = 0,
     engine: str = EMBEDDED,
     weaken: Collection[str] = (),
 ) -> Protected:
@@ -88,6 +89,8 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
             private; only the user who runs this can read it. Tables in memory stay there.
         failures: how many questions may fail after they were paid for, before nothing new is asked until
             `acknowledge_failures`; from 1 to 1,000.
+        least_units: values of groups whose noisy number of units is smaller are withheld; 0 if all are shown. The
+            number is measured, and paid for, with each question. A rule of many custodians: it adds no privacy.
         engine: what runs questions over the admitted tables: DuckDB, unless another one is installed and named.
         weaken: changes of what is declared that may weaken what was promised once something was spent, by name:
             "budget", "failures", "publish people", "narrow people.income", "keys people.town".
@@ -153,6 +156,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         adjacency=adjacency,
         snapshots=_path(snapshots, "snapshots"),
         failures=failures,
+        least_units=least_units,
         engine=text_of(engine, "engine", EMBEDDED),
     )
     protected = _open(dataset, held, create_ledger=True, weaken=weaken)

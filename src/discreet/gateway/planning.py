@@ -7,6 +7,7 @@ itself is taken at its word.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -110,17 +111,21 @@ class Planning:
         return made
 
     def remade(self, asked: StoredRequest) -> Iterator[Plan]:
-        """The plan that an earlier request would get now, and the one that it got before there were cells.
+        """The plan that an earlier request would get now, and those that it got before: none of what would be refused.
 
-        None of what would be refused.
+        Before there were cells, each number was measured apart; and small groups may not have been withheld.
         """
-        try:
-            plan = self._planner(asked)(asked.request)
-            yield plan
-            if plan.reads_cells:
-                yield self._planner(asked)(asked.request, in_cells=False)
-        except DiscreetError:
-            return
+        for least_units in dict.fromkeys((self._dataset.least_units, 0)):
+            earlier = copy(self)
+            earlier._dataset = replace(self._dataset, least_units=least_units)  # noqa: SLF001 — its own kind
+            try:
+                planned = earlier._planner(asked)  # noqa: SLF001 — its own kind
+                plan = planned(asked.request)
+                yield plan
+                if plan.reads_cells:
+                    yield planned(asked.request, in_cells=False)
+            except DiscreetError:
+                continue
 
     def _planner(self, asked: StoredRequest) -> Callable[..., Plan]:
         """A function that plans, for an offer, what was read before."""
@@ -185,4 +190,5 @@ def declarations_digest(dataset: Dataset) -> str:
     shares = {name: str(share) for name, share in dataset.analysts.items()}
     account = [dataset.name, str(dataset.adjacency), str(dataset.budget), dataset.failures, shares]
     account += [] if dataset.engine == EMBEDDED else [dataset.engine]
+    account += [] if not dataset.least_units else [{"least_units": dataset.least_units}]
     return sha256(dumps([account, declarations_of(dataset)], sort_keys=True).encode()).hexdigest()

@@ -85,7 +85,7 @@ class ReuseIndex:
         """The stored outcome of a question that was planned otherwise when it was asked."""
         for former in self._remake(StoredRequest.of(plan)) if plan.reads_cells else ():
             stored = self._account.stored(former.digest, version)
-            if stored is not None:
+            if stored is not None and former.dataset.least_units == plan.dataset.least_units:
                 return Outcome.stored(former, stored, analyst)
         return None
 

@@ -33,6 +33,7 @@ class Threshold:
         l0: how many groups one unit can be in, so how many can be present in one neighbour only; 1 or more.
         linf: the most that one unit adds to a group's count, in the noise's steps; 1 or more.
         delta: in (0, 1). Above 1/2 it is used as 1/2.
+        least: what the threshold is at least, in the noise's steps; higher ones are as private.
 
     Attributes:
         value: the threshold τ, in the noise's steps.
@@ -53,6 +54,7 @@ class Threshold:
     l0: int
     linf: int
     delta: Fraction
+    least: int = 0
     value: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -62,8 +64,10 @@ class Threshold:
             number = getattr(self, name)
             if type(number) is not int or number < 1:
                 raise InvalidArgument(f"{name} must be a whole number of at least 1, not {number!r}")
+        if type(self.least) is not int:
+            raise InvalidArgument(f"least must be a whole number, not {self.least!r}")
         chance = delta_share(min(self.delta, Fraction(1, 2)), self.l0)
-        object.__setattr__(self, "value", self.linf + self.noise.cutoff(chance))
+        object.__setattr__(self, "value", max(self.linf + self.noise.cutoff(chance), self.least))
 
     @property
     def event(self) -> SelectionEvent:

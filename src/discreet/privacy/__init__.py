@@ -15,6 +15,7 @@ from discreet.privacy.events import (
 )
 from discreet.privacy.failures import FAILURES, checked_failures
 from discreet.privacy.keys import Keys, KeyValue
+from discreet.privacy.least_units import checked_least_units
 from discreet.privacy.limits import Limits
 from discreet.privacy.losses import (
     FAR,
@@ -67,5 +68,6 @@ __all__ = [
     "Sensitivity",
     "Unit",
     "checked_failures",
+    "checked_least_units",
     "rho_of_range",
 ]

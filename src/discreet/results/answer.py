@@ -135,6 +135,11 @@ class Answer:
         """The names of the columns."""
         return tuple(column.name for column in self.columns)
 
+    @property
+    def withheld(self) -> tuple[int, ...]:
+        """The rows of which a custodian withholds values, because they are of too few units: they are NULL there."""
+        return tuple(sorted({row for column in self.columns for row in column.withheld}))
+
     def __len__(self) -> int:
         return len(self.columns[0].values)
 
@@ -219,6 +224,9 @@ class Answer:
         if any(any(self.interval(name)) for name in self.names):
             words = f"at {float(self.confidence) * 100:.6g} %"
             found.append(Note("±", f"{words}; {self.coverage}" if self.coverage else words))
+        if self.withheld:
+            rows = f"{len(self.withheld)} of {len(self):,} rows"
+            found.append(Note("withheld", f"values of {rows}: they are of too few, by a rule of the custodian's"))
         if self.limits and self.cut_off is None:
             measured = Hint.of("{cut_off} measures how much that leaves out", cut_off=True)
             found.append(Note("limits", f"{self.limits}; {measured if door == 'python' else getattr(measured, door)}"))
@@ -291,6 +299,7 @@ class Answer:
                 str(kind),
                 tuple(_from_json(row[name], kind) for row in rows),
                 declared=_declared_from_json(data.get("declared", {}).get(name)),
+                withheld=tuple(map(int, data.get("withheld", {}).get(name, ()))),
             )
             for name, kind in kinds.items()
         )
@@ -323,6 +332,8 @@ class Answer:
     def _chosen(self) -> dict[str, Any]:
         """Warnings, and what was chosen or measured privately, as JSON-ready data; nothing, if there are none."""
         found: dict[str, Any] = {"warnings": list(self.warnings)} if self.warnings else {}
+        if self.withheld:
+            found["withheld"] = {one.name: list(one.withheld) for one in self.columns if one.withheld}
         if self.cut_off is not None:
             found["cut_off"] = _in_json(self.cut_off, _CUT_OFF, "limits")
         if self.all_rows:

@@ -48,6 +48,7 @@ class AnswerColumn:
         deviation: the standard deviation of the noise in each value, where it is the same in all of them, and known.
         declared: between which numbers each value lies, by what is declared; infinite where nothing says so. Of counts
             it begins at 0, whatever the noise makes of them. None where values aren't numbers, or nothing is declared.
+        withheld: the rows whose values a custodian withholds, because they are of too few units; they are NULL.
     """
 
     name: str
@@ -55,6 +56,7 @@ class AnswerColumn:
     values: tuple[Any, ...] = field(repr=False)
     deviation: float | None = None
     declared: tuple[float, float] | None = None
+    withheld: tuple[int, ...] = ()
 
     def is_informative(self, value: object, found: Ends) -> bool:
         """Whether a value and its interval say more than what is declared says without them.
@@ -162,9 +164,14 @@ def cell_texts(column: AnswerColumn, intervals: Sequence[Ends]) -> list[str]:
         ['2552 (883 to 3873)', 'not known (0 to 20,000)']
         >>> cell_texts(AnswerColumn("n", "integer", (40, -1305), declared=(0, inf)), [(37, 43), (-2788, 178)])
         ['40 ± 3', 'fewer than 179']
+        >>> cell_texts(AnswerColumn("n", "integer", (40, None), withheld=(1,)), [(37, 43), None])
+        ['40 ± 3', 'withheld']
     """
     pairs = list(zip(column.values, intervals, strict=True))
-    words = [_special(column, value, ends) for value, ends in pairs]
+    words = [
+        "withheld" if row in column.withheld else _special(column, value, ends)
+        for row, (value, ends) in enumerate(pairs)
+    ]
     by_ends = any(one is None and _is_lopsided(value, ends) for (value, ends), one in zip(pairs, words, strict=True))
     return [
         cell_text(value, ends, by_ends=by_ends) if one is None else one

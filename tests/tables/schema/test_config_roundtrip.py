@@ -246,6 +246,7 @@ def datasets(draw: st.DrawFn) -> Dataset:
         analysts=draw(st.dictionaries(names, shares, max_size=3)),
         adjacency=draw(st.sampled_from(Adjacency)),
         engine=draw(st.just("duckdb") | names),
+        least_units=draw(st.just(0) | st.integers(0, 10**6)),
     )
 
 

@@ -79,6 +79,8 @@ def with_errors(column: AnswerColumn, intervals: Sequence[Interval]) -> list[str
     """
     texts = cell_texts(column, intervals)
     return [
-        cell(value) if ends is None and column.is_informative(value, ends) else printable(text)
-        for value, ends, text in zip(column.values, intervals, texts, strict=True)
+        cell(value)
+        if ends is None and column.is_informative(value, ends) and row not in column.withheld
+        else printable(text)
+        for row, (value, ends, text) in enumerate(zip(column.values, intervals, texts, strict=True))
     ]

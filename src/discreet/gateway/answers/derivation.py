@@ -98,6 +98,7 @@ class _Assembly:
         totals: the measures that are used.
         choices: those that are used, by the names of picks.
         selector: the number of units that selected the groups; None if they are public.
+        counter: the number of units by which groups are found too small; None if all are shown.
     """
 
     question: Draft
@@ -105,6 +106,7 @@ class _Assembly:
     totals: tuple[Total, ...]
     choices: Mapping[str, tuple[Choice, Selection]]
     selector: str | None
+    counter: str | None
 
     @classmethod
     def of(cls, draft: Draft, available: AvailableParts) -> Self | None:
@@ -119,17 +121,19 @@ class _Assembly:
             return aggregates[name].function.estimator(aggregates[name], available) if known.parts else known
 
         try:
-            selector = None if draft.selector is None else available.selector()
+            selector, counter = (
+                None if each is None else available.measured_units() for each in (draft.selector, draft.counter)
+            )
             estimators = [(name, estimator(name, known)) for name, known in draft.estimators]
         except MissingError:
             return None
-        numbers = {part for _, each in estimators for part in each.parts} | ({selector} if selector else set())
-        totals = available.used(numbers)
+        numbers = {part for _, each in estimators for part in each.parts}
+        totals = available.used(numbers | {each for each in (selector, counter) if each is not None})
         if not totals and not choices:
             return None
         rows = next((found for each in totals if (found := each.read(Moment())) is not None), None)
         beside = tuple((name, each.beside(rows)) for name, each in estimators)
-        return cls(draft, beside, tuple(totals), choices, selector)
+        return cls(draft, beside, tuple(totals), choices, selector, counter)
 
     def sources(self) -> list[Source]:
         """The entries that the parts come from."""
@@ -147,6 +151,7 @@ class _Assembly:
             picks=tuple(selection.pick for selection in selections),
             estimators=self.estimators,
             selector=self.selector,
+            counter=self.counter,
             sensitivities=tuple(noise.sensitivity for noise in noises),
             contributions=(),
             noises=noises,

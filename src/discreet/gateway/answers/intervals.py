@@ -236,11 +236,15 @@ def _truncated(known: Total, window: Window, draft: Draft, confidence: float, no
 
 
 def selected_by(draft: Draft, noisy: Noisy) -> tuple[Condition, ...]:
-    """The condition that a group's number of units met, if a threshold selected it."""
-    threshold, selector = draft.threshold, draft.selector
-    if threshold is None or selector is None:
+    """The condition that a group's number of units met, if a threshold selected it, or small groups are withheld."""
+    threshold, selector, counter = draft.threshold, draft.selector, draft.counter
+    if threshold is not None and selector is not None:
+        return (Window.reaching(threshold, selector, draft.laws[selector], integer(selector, noisy)),)
+    if counter is None:
         return ()
-    return (Window.reaching(threshold, selector, draft.laws[selector], integer(selector, noisy)),)
+    least, seen = draft.least_count, integer(counter, noisy)
+    shown = Window(number=counter, noise=draft.laws[counter], seen=seen, exact_least=0)
+    return (replace(shown, least=least) if seen >= least else replace(shown, most=least - 1),)
 
 
 def _retyped(expr: ir.Expr, found: Mapping[ir.Expr, Interval | None], defined: set[ir.Expr]) -> ir.Expr:

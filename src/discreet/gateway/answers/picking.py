@@ -117,10 +117,25 @@ class Arrangement:
         """All groups."""
         return {(row[0].level, row[0].key): row for row in self._all}
 
+    def withheld(self, expr: ir.Expr) -> tuple[int, ...]:
+        """In which rows the value of an output is withheld, as the group is too small; what keys alone say never is."""
+        return self._too_small if _is_noisy(self.question, [expr]) else ()
+
+    @cached_property
+    def _too_small(self) -> tuple[int, ...]:
+        """The rows whose groups are too small for a custodian to show their values."""
+        return tuple(
+            row for row, (group, _) in enumerate(self.rows) if self._drafts[group.level].withholds(group.noisy)
+        )
+
     def _read(self, group: Group, shown: Group) -> Values:
-        """The released values of a group."""
+        """The released values of a group; NULL if they are withheld, so that they order nothing and pass no HAVING."""
         reading = self._readings[group.level]
-        return reading(shown) | reading.reach(group)
+        values = reading(shown) | reading.reach(group)
+        if not reading.draft.withholds(group.noisy):
+            return values
+        known = {key.name for key in reading.draft.keys} | reading.marks.keys()
+        return {name: value if name in known else None for name, value in values.items()}
 
     def _met(self, group: Group, values: Values) -> tuple[Condition, ...]:
         """The conditions of HAVING that a group met, or didn't."""

@@ -179,12 +179,13 @@ class AvailableParts:
         """The measures of some numbers."""
         return [one for one in self._totals.values() if set(one.names.values()) & set(numbers)]
 
-    def selector(self) -> str:
-        """The number that selected the groups of the only source."""
-        for one in self._totals.values():
-            if one.old.name == one.source.released.draft.selector:
-                return one.noise.measure.name
-        raise MissingError
+    def measured_units(self) -> str:
+        """The number of units as a measure of its own, by which groups are selected or found too small."""
+        rows = f"sum({Moment().summand})"
+        found = self._totals.get(rows if self._counts_rows_for_units else meaning(ir.Units(name="")))
+        if found is None:
+            raise MissingError
+        return found.noise.measure.name
 
     def choice(self, measure: ir.Histogram, pick: Pick) -> Choice | None:
         """The same choice."""

@@ -13,9 +13,10 @@ Of an answer with fewer groups than k or r, that number takes the place of k, or
 Rows and units are limited apart from each other, so that a column has the same limits whatever is asked beside it.
 Rows of k groups × m are limited as k·m in all, because that costs the same Laplace noise and cuts less off units that
 don't keep to what was declared. Two cases keep the shape of groups × rows. Gaussian noise depends on ℓ2, which is
-√k·m there, and k·m for rows in all. And where groups are selected, and have one row of a unit each, the number of rows
-is that of units: one number, with all of ε, selects groups and is the answer. For the same reason units aren't counted
-apart from rows where they have one row in all: one that has more counts in parts, of 1 together.
+√k·m there, and k·m for rows in all. And where groups are selected, or withheld if they are small, and have one row of a
+unit each, the number of rows is that of units: one number, with all of ε, selects groups and is the answer. For that
+reason units aren't counted apart from rows where they have one row in all: one that has more counts in parts, of 1
+together.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ _YET_TO_CHOOSE = Limits(rows=10)
 def contributions(draft: Draft) -> Draft:
     """Choose the shape of the limits in force: nothing is cut off units that keep to the declared ones.
 
-    Limits on groups are in force where units are counted or groups selected, and nowhere else. Without keys, all rows
-    are one group. Answers that are to add up over grouping sets have one limit on rows in all of them.
+    Limits on groups are in force where units are counted or groups selected, or withheld, and nowhere else. Without
+    keys, all rows are one group. Answers that are to add up over grouping sets have one limit on rows in all of them.
 
     Raises:
         Unsupported: limits for a question in which each row is a unit.
@@ -83,12 +84,13 @@ def _keeps_groups(draft: Draft, declared: Limits) -> bool:
     """Whether groups and rows in each are limited: for ℓ2, or because rows and units are then one number."""
     if declared.rows is None and draft.request.rho is not None and not draft.request.consistent:
         return True
-    return draft.has_private_keys and 1 in {declared.rows, declared.rows_per_group}
+    needs_units = draft.has_private_keys or draft.least_units > 0
+    return needs_units and 1 in {declared.rows, declared.rows_per_group}
 
 
 def _counts_units(draft: Draft) -> bool:
-    """Whether units are asked for."""
-    return any(aggregate.function is UNITS for aggregate in draft.question.aggregates)
+    """Whether units are asked for, or groups of few are withheld."""
+    return draft.least_units > 0 or any(aggregate.function is UNITS for aggregate in draft.question.aggregates)
 
 
 def _in_all(draft: Draft, declared: Limits) -> int:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 
 from discreet.mechanisms import Threshold
 from discreet.mechanisms.histogram import Contribution
 from discreet.privacy import Adjacency, KeyValue, Limits, Sensitivity, Unit
 from discreet.query import ir
-from discreet.query.estimates import Estimator, Noise, Pick, Selection
+from discreet.query.estimates import Estimator, Noise, Noisy, Pick, Selection, integer
 from discreet.query.planner.cells import Cells
 from discreet.query.planner.request import Request
 from discreet.tables.schema.dataset import CHOSEN_BY
@@ -49,6 +50,7 @@ class Draft:
         request: what is offered.
         adjacency: which tables are neighbours.
         chosen_by: the hash by which the engine chooses what a unit over the limits keeps.
+        least_units: values of groups with fewer units than this are withheld; 0 if all are shown.
         without_rows: why public facts alone say that the answer is one of no rows, in words; empty where they don't.
         keys: by `public_keys`.
         together: by `public_keys`; which values of several keys some row of a public table has together.
@@ -61,6 +63,7 @@ class Draft:
         picks: by `measures`; what is chosen from histograms.
         estimators: by `measures`; from what is released to the aggregates, by aggregate name.
         selector: by `measures`; the measure that decides which private groups are released; None if all are public.
+        counter: by `measures`; the measure by which groups are found too small; None if all are shown.
         sensitivities: by `sensitivities`, one per measure.
         contributions: by `sensitivities`, one per histogram.
         noises: by `calibrate`, one per measure.
@@ -74,6 +77,7 @@ class Draft:
     request: Request
     adjacency: Adjacency
     chosen_by: str = CHOSEN_BY
+    least_units: int = 0
     without_rows: str = ""
     keys: tuple[ir.Key, ...] = ()
     limits: Limits = _ONE_ROW
@@ -85,6 +89,7 @@ class Draft:
     picks: tuple[Pick, ...] = ()
     estimators: tuple[tuple[str, Estimator], ...] = ()
     selector: str | None = None
+    counter: str | None = None
     sensitivities: tuple[Sensitivity, ...] = ()
     contributions: tuple[Contribution, ...] = ()
     together: tuple[Together, ...] = ()
@@ -110,6 +115,15 @@ class Draft:
     def laws(self) -> Mapping[str, Noise]:
         """The noise of every number that is released, by the name it is released under."""
         return laws_of(self.noises)
+
+    @property
+    def least_count(self) -> int:
+        """The least noisy number of units, in its steps, of a group that isn't withheld; 0 if none is."""
+        return 0 if self.counter is None else ceil(self.least_units / self.laws[self.counter].step)
+
+    def withholds(self, noisy: Noisy) -> bool:
+        """Whether a released group is too small to be shown. One that a threshold selected never is."""
+        return self.counter is not None and integer(self.counter, noisy) < self.least_count
 
     def has(self, key: Sequence[KeyValue]) -> bool:
         """Whether there can be a group of this key: some row of each public table has what comes from it together."""

@@ -23,6 +23,8 @@ def selection(draft: Draft) -> Draft:
     where p = Pr[noise ≥ τ − 1], and τ is the least for which that is at most δ. Unless one passes, what is released is
     about groups that both neighbours have, and costs what the noise costs: every measure moves by no more than its
     sensitivity over all groups, absent ones counting 0, as only rows that are kept are counted at all.
+
+    A custodian who withholds groups of fewer than `least_units` has their threshold be no less than that.
     """
     if draft.selector is None or draft.request.delta is None:
         return draft
@@ -34,5 +36,6 @@ def selection(draft: Draft) -> Draft:
             l0=draft.limits.groups or 1,
             linf=counting.measure.hi if isinstance(counting.measure, ir.Sum) else 1,
             delta=draft.request.delta,
+            least=draft.least_count,
         ),
     )

@@ -227,8 +227,8 @@ def measures(draft: Draft) -> Draft:
     """Say which integers are needed, each once, and how the aggregates come from them.
 
     Each aggregate says what it takes, see `query.aggregates`. Quantiles and modes are chosen from histograms, of which
-    there is one for each expression. Private groups are selected by their number of units: a measure of its own, unless
-    the question asks for that number anyway.
+    there is one for each expression. Private groups are selected by their number of units, and by it those are found
+    that are too small to be shown: a measure of its own, unless the question asks for that number anyway.
 
     Raises:
         UnboundedColumn: a sum of values whose range nothing declares.
@@ -249,6 +249,7 @@ def measures(draft: Draft) -> Draft:
         readings |= dict.fromkeys(block, _InCells(draft, collector, cells))
     found = {each.name: _estimator(each, readings.get(each.name, collector)) for each in draft.question.aggregates}
     selector = collector.units().single if draft.has_private_keys else None
+    counter = collector.units().single if draft.least_units else None
     estimators = tuple((name, each.beside(collector.counted_rows)) for name, each in found.items())
     _check_choices(draft, len(collector.picks))
     return replace(
@@ -259,6 +260,7 @@ def measures(draft: Draft) -> Draft:
         picks=tuple(collector.picks),
         estimators=estimators,
         selector=selector,
+        counter=counter,
     )
 
 

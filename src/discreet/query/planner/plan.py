@@ -139,6 +139,9 @@ class Level:
             "threshold": None
             if draft.threshold is None
             else {"value": draft.threshold.value, "delta": str(draft.threshold.delta), "measure": draft.selector},
+            **(
+                {} if draft.counter is None else {"least_units": {"value": draft.least_units, "measure": draft.counter}}
+            ),
         }
 
 
@@ -345,6 +348,7 @@ def make_plan(
             request=share,
             adjacency=dataset.adjacency,
             chosen_by=dataset.chosen_by,
+            least_units=dataset.least_units,
             without_rows=without_rows,
         )
         for each in questions
@@ -404,7 +408,7 @@ def _sharing_plans(asked: Sequence[tuple[ir.Question, Dataset]], request: Reques
         epsilon=None if request.epsilon is None else request.epsilon * part,
         rho=None if request.rho is None else request.rho * part,
     )
-    return tuple(make_plan(question, offer, dataset) for question, dataset in asked)
+    return tuple(make_plan(question, offer, replace(dataset, least_units=0)) for question, dataset in asked)
 
 
 def _drafted(drafts: Sequence[Draft], in_cells: bool | None) -> Sequence[Draft]:

@@ -87,6 +87,7 @@ def _level(draft: Draft) -> list[tuple[str, list[str]]]:
         return [("groups", [_groups(draft)]), ("measures", ["none: nothing is read of the data"])]
     return [
         ("groups", [_groups(draft)]),
+        *([("withheld", [_withheld(draft)])] if draft.counter is not None else []),
         ("limits", [_limits(draft)]),
         ("error", _errors(draft)),
         ("measures", _measures(draft)),
@@ -149,6 +150,15 @@ def _groups(draft: Draft) -> str:
         f"{_threshold(draft):,} are answered (δ = {float(draft.threshold.delta):.3g}); near that, those are seen whose "
         "noise was high, so numbers are too high; their intervals take that into account"
     )
+
+
+def _withheld(draft: Draft) -> str:
+    """Which groups are too small to be shown, in words."""
+    whose = "rows" if draft.unit.is_row else "units"
+    small = f"groups with a noisy number of {whose} below {draft.least_units:,}"
+    if draft.threshold is not None:
+        return f"{small} aren't answered: a rule of the custodian's, which adds nothing to privacy"
+    return f"the values of {small}, as NULL: a rule of the custodian's, which adds nothing to privacy"
 
 
 def _coarser(draft: Draft) -> str:

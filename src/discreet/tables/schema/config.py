@@ -22,6 +22,7 @@ from discreet.privacy import (
     Period,
     Unit,
     checked_failures,
+    checked_least_units,
 )
 from discreet.suggestions import nearest
 from discreet.tables.formats import FORMATS
@@ -128,6 +129,10 @@ def decode(document: Mapping[str, object]) -> Dataset:
     if "failures" in top:
         with top["failures"].blamed():
             checked_failures(failures)
+    least_units = top["least_units"].whole() if "least_units" in top else 0
+    if "least_units" in top:
+        with top["least_units"].blamed():
+            checked_least_units(least_units)
     with top["tables"].blamed():
         dataset = Dataset(
             name=name,
@@ -138,6 +143,7 @@ def decode(document: Mapping[str, object]) -> Dataset:
             snapshots=snapshots,
             schema=schema,
             failures=failures,
+            least_units=least_units,
             engine=top["engine"].text() if "engine" in top else EMBEDDED,
         )
     for analyst, node in analysts.items():

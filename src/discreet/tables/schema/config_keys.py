@@ -12,6 +12,7 @@ DATASET = {
     "analysts": "[analysts.alice] epsilon = 1; or leave [analysts] out to let anyone ask",
     "engine": 'engine = "duckdb"',
     "failures": "failures = 10, the questions that may fail before the custodian looks into them",
+    "least_units": "least_units = 10, to withhold values of groups of fewer",
     "snapshots": 'snapshots = "snapshots", the folder of the admitted tables',
     "schema": 'schema = "public", if questions may name no other before a table',
     "tables": '[tables.census] source = "census.csv", …',

@@ -120,6 +120,8 @@ class _Writer:
         yield from self.entry((), "adjacency", dataset.adjacency.value)
         if dataset.failures != FAILURES:
             yield from self.entry((), "failures", Fraction(dataset.failures))
+        if dataset.least_units:
+            yield from self.entry((), "least_units", Fraction(dataset.least_units))
         if dataset.engine != EMBEDDED:
             yield from self.entry((), "engine", dataset.engine)
         yield from self.budget(("budget",), dataset.budget)

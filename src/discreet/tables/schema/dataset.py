@@ -22,6 +22,7 @@ from discreet.privacy import (
     MonthlyShare,
     Unit,
     checked_failures,
+    checked_least_units,
 )
 from discreet.tables.schema.column import Column
 from discreet.tables.schema.table import Hop, Link, Owner, Table
@@ -51,13 +52,14 @@ class Dataset:
         schema: what questions may write before the tables' names, as in `public.census`; any schema, if left out.
         failures: how many questions may fail after they were paid for, before nothing new is asked until the custodian
             has looked.
+        least_units: values of groups with a smaller noisy number of units are withheld; 0 if all are shown.
         engine: the name of what runs questions over the admitted tables.
         chosen_by: the hash by which that engine chooses which rows of a unit count. Found, never declared.
 
     Raises:
         InvalidArgument: no name, ledger or engine, an empty schema, no tables, none that is private, two of one name, a
             link that `owner_of` refuses or that leads to the owner in another refresh group, a share beyond the budget,
-            a budget that renews, or a number of failures out of range.
+            a budget that renews, or a number of failures or of units out of range.
     """
 
     name: str
@@ -69,11 +71,13 @@ class Dataset:
     snapshots: str | None = None
     schema: str | None = None
     failures: int = FAILURES
+    least_units: int = 0
     engine: str = EMBEDDED
     chosen_by: str = field(default=CHOSEN_BY, repr=False)
 
     def __post_init__(self) -> None:
         checked_failures(self.failures)
+        checked_least_units(self.least_units)
         if self.adjacency not in list(Adjacency):
             raise InvalidArgument(
                 f"there is no adjacency {str(self.adjacency)[:70]!r}", hint="ADD_REMOVE or SUBSTITUTION"
@@ -321,11 +325,13 @@ def public_schema(dataset: Dataset) -> dict[str, Any]:
     """The declarations of a dataset, without where its sources, snapshots and ledger lie.
 
     Returns:
-        JSON-ready data: `name`, `adjacency` and `tables`, each with its unit, limits, links and columns.
+        JSON-ready data: `name`, `adjacency`, `least_units` if any are needed, and `tables`, each with its unit, limits,
+        links and columns.
     """
     return {
         "name": dataset.name,
         "adjacency": str(dataset.adjacency),
+        **({"least_units": dataset.least_units} if dataset.least_units else {}),
         "tables": [_table(table, dataset) for table in dataset.tables],
     }
 
