@@ -18,7 +18,9 @@ import pytest
 import discreet as dp
 from discreet.accounting import charge_of
 from discreet.gateway.answers import Arrangement, Group, interval_of
+from discreet.gateway.answers.intervals import selected_by
 from discreet.privacy import ADD_REMOVE, Budget
+from discreet.query.estimates import Window
 from discreet.query.planner import Level, Request, make_plan
 from discreet.query.sql import question
 from discreet.results import Answer, cell_texts
@@ -132,6 +134,27 @@ def test_the_number_of_units_is_measured_and_paid_for(opened: Opened) -> None:
     answer = protected.ask(plan)
     assert answer.cost.epsilon == Fraction(3, 10)
     assert protected.spent.epsilon == Fraction(3, 10)
+
+
+@pytest.mark.usefixtures("noiseless")
+def test_rows_are_people_where_each_has_one_in_a_group(opened: Opened) -> None:
+    """Then their number is the only one that is measured, in fine steps, and all of the cost is its own."""
+    protected = opened(limits=dp.Limits(groups=2, rows_per_group=1))
+    (noise,) = protected.plan(COUNT, epsilon=1).levels[0].draft.noises
+    assert noise.step < 1
+    assert protected.ask(COUNT, epsilon=1)["n"] == [100, None, 10, None]
+
+
+def test_what_is_known_of_a_withheld_group(opened: Opened) -> None:
+    """Its number of units is at most one step below the least of those that are shown, and no number is below 0."""
+    (level,) = opened(limits=dp.Limits(groups=2, rows_per_group=1)).plan(COUNT, epsilon=1).levels
+    least = level.draft.least_count
+    assert least == 10 / level.draft.laws["m0"].step
+    for seen in (least - 1, least):
+        (window,) = selected_by(level.draft, {"m0": seen})
+        assert isinstance(window, Window)
+        assert window.exact_least == 0
+        assert (window.least, window.most) == ((least, None) if seen == least else (None, least - 1))
 
 
 def test_the_rule_is_in_the_plan(opened: Opened, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from discreet.noise import laplace
-from discreet.noise.bernoulli import draw_bernoulli_exp
+from discreet.noise.bernoulli import bernoulli_each, draw_bernoulli_exp
 from discreet.noise.floored_exponential import FlooredExponential, floored_exponential, no_shift
 from discreet.noise.geometric import draw_geometric, geometric_law
 from support.tapes import Tape, TapeRanOut, words_of
@@ -143,6 +143,27 @@ def test_low_digit_steps(scale: Fraction) -> None:
         assert above is not None
         assert (below % span, at, above % span) == (r - 1, None, r)
         assert below // span == above // span
+
+
+@pytest.mark.parametrize(
+    ("chance", "words", "expected"),
+    [
+        (Fraction(1, 2), [2**62 - 1], True),
+        (Fraction(1, 2), [2**62], False),
+        (Fraction(1, 3), [2**63 // 3, 0], True),
+        (Fraction(1, 3), [2**63 // 3, 2**63 - 1], False),
+        (Fraction(1, 3), [2**63 // 3], None),
+    ],
+)
+def test_coins_that_are_tossed_together_step(
+    chance: Fraction, words: list[int], expected: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They change exactly at their probability, and ask for more bits where the first ones don't tell."""
+    monkeypatch.setitem(bernoulli_each.__globals__, "Keystream", lambda: Tape(words, width=WIDTH))
+    try:
+        assert bernoulli_each(lambda: [ball(chance)], 1) == [expected]
+    except TapeRanOut:
+        assert expected is None
 
 
 @pytest.mark.parametrize("x", [Fraction(1, 10**9), Fraction(1, 3), Fraction(5), Fraction(300)], ids=str)
