@@ -301,6 +301,35 @@ def test_choices_serve_where_groups_stay(desk: Desk) -> None:
     assert not protected.ask("SELECT MEDIAN(age) AS m, day FROM t GROUP BY day", epsilon=40).reused
 
 
+def test_quantiles_that_were_read_serve_where_they_err_no_more(desk: Desk) -> None:
+    """One among many is as good as one by itself; a median that would be nearer is paid for."""
+    protected = desk()
+    deciles = ", ".join(f"QUANTILE_CONT(age, 0.{tenth}) AS d{tenth}" for tenth in range(1, 10))
+    first = protected.ask(f"SELECT {deciles} FROM t", epsilon=20)
+    again = protected.ask("SELECT MEDIAN(age) AS m, QUANTILE_CONT(age, 0.9) AS q FROM t", epsilon=1)
+    assert again.origin == (1,)
+    assert (again["m"], again["q"]) == (first["d5"], first["d9"])
+    assert again.interval("m") == first.interval("d5")
+    assert not protected.ask("SELECT MEDIAN(age) AS m FROM t", epsilon=15).reused
+
+
+def test_quantiles_of_several_answers_serve_one_that_would_read_them_together(desk: Desk) -> None:
+    """Each where it errs least: chosen by itself, or read with others."""
+    protected = desk()
+    asked = {"a": "0.1", "b": "0.25", "c": "0.75", "d": "0.9"}
+    apart = [protected.ask(f"SELECT QUANTILE_CONT(age, {asked[name]}) AS {name} FROM t", epsilon=8) for name in "ad"]
+    two = protected.ask(
+        "SELECT QUANTILE_CONT(age, 0.25) AS b, QUANTILE_CONT(age, 0.75) AS c, AVG(age) AS x FROM t", epsilon=15
+    )
+    columns = ", ".join(f"QUANTILE_CONT(age, {fraction}) AS {name}" for name, fraction in asked.items())
+    again = protected.ask(f"SELECT {columns} FROM t", epsilon=1)
+    assert again.origin == (1, 2, 3)
+    assert [again[name] for name in "abcd"] == [apart[0]["a"], two["b"], two["c"], apart[1]["d"]]
+    assert [again.interval(name) for name in "ad"] == [
+        answer.interval(name) for answer, name in zip(apart, "ad", strict=True)
+    ]
+
+
 def test_gaussian_answers_serve_gaussian_ones(desk: Desk) -> None:
     """The same with ρ; an answer with Laplace noise may serve too, where it errs no more."""
     protected = desk()

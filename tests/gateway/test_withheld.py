@@ -66,7 +66,7 @@ def test_small_groups_are_null_and_marked(opened: Opened) -> None:
     answer = opened().ask("SELECT g, COUNT(*) AS n, AVG(x) AS m, 1 + 1 AS two FROM t GROUP BY g", epsilon=1)
     assert answer["g"] == list("abcd")
     assert answer["n"] == [200, None, 20, None]
-    assert answer["m"] == [70.0, None, 70.0, None]
+    assert answer["m"] == [pytest.approx(70), None, pytest.approx(70), None]
     assert answer["two"] == [2, 2, 2, 2]
     assert answer.withheld == (1, 3)
     assert [answer.interval("n")[row] for row in (1, 3)] == [None, None]
@@ -119,7 +119,7 @@ def test_questions_of_a_workload_are_withheld_alike(opened: Opened) -> None:
     asked = [COUNT, "SELECT g, AVG(x) AS m FROM t GROUP BY g", "SELECT SUM(x) AS s FROM t"]
     counts, means, total = opened().ask(asked, epsilon=1)
     assert counts["n"] == [200, None, 20, None]
-    assert means["m"] == [70.0, None, 70.0, None]
+    assert means["m"] == [pytest.approx(70), None, pytest.approx(70), None]
     assert total.withheld == ()
 
 
@@ -128,7 +128,7 @@ def test_the_number_of_units_is_measured_and_paid_for(opened: Opened) -> None:
     protected = opened()
     plan = protected.plan("SELECT g, AVG(x) AS m FROM t GROUP BY g", epsilon="0.3")
     names = [str(noise.measure) for noise in plan.levels[0].draft.noises]
-    assert len(names) == 3
+    assert [name for name in names if not name.startswith("vector")] == ["units()"]
     assert plan.levels[0].draft.counter is not None
     assert charge_of(plan.event).epsilon == Fraction(3, 10)
     answer = protected.ask(plan)

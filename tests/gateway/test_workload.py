@@ -17,7 +17,7 @@ from discreet.errors import BudgetExhausted, InvalidArgument, QuestionFailed, Un
 from discreet.gateway import execute as gateway
 from discreet.gateway.answers import workload_planner
 from discreet.gateway.answers.apportioning import _parts
-from discreet.mechanisms import Laplace
+from discreet.mechanisms import Laplace, NoisyRanks, Quantile
 from discreet.query.planner import Request
 from discreet.query.sql import question as bound
 from support.tables import VISITS, visits
@@ -343,3 +343,38 @@ def test_correlations_of_many_pairs_are_served_however_they_are_measured(tmp_pat
         assert kinds == [{"Sum"}, {"Vector"}]
         assert len(protected.ask(together)) == len(asked)
         assert len(protected.ask(asked[:2], epsilon=1)) == 2
+
+
+def test_quantiles_of_several_questions_are_read_from_one_release(rows: dp.Protected) -> None:
+    """Also that of one which by itself would choose its median."""
+    asked = [
+        "SELECT QUANTILE_CONT(income, 0.1) AS a, QUANTILE_CONT(income, 0.2) AS b FROM t",
+        "SELECT QUANTILE_CONT(income, 0.8) AS a, QUANTILE_CONT(income, 0.9) AS b FROM t",
+        "SELECT MEDIAN(income) AS m FROM t",
+    ]
+    workload = rows.plan(asked, epsilon=4)
+    (bundle,) = workload.bundles
+    (selection,) = bundle.levels[0].draft.selections
+    assert isinstance(selection.mechanism, NoisyRanks)
+    assert isinstance(rows.plan(asked[2], epsilon=4).drafts[0].selections[0].mechanism, Quantile)
+    answers = rows.ask(workload)
+    found = [*(answers[0][name][0] for name in "ab"), answers[2]["m"][0], *(answers[1][name][0] for name in "ab")]
+    assert found == sorted(found)  # far apart for ε = 4
+    assert rows.ask(workload)[2]["m"] == answers[2]["m"]
+
+
+@pytest.mark.parametrize("beside", ["STDDEV_SAMP(income)", "CORR(age, income)", "MAX(income)", "COUNT(*)"])
+def test_quantiles_are_answered_whatever_is_asked_beside_them(rows: dp.Protected, beside: str) -> None:
+    """What is best for all of a list may not be what would be best for one of its questions."""
+    deciles = ", ".join(f"QUANTILE_CONT(income, 0.{tenth}) AS d{tenth}" for tenth in range(1, 10))
+    for epsilon in (1, 30):
+        many, *others = rows.ask(
+            [
+                f"SELECT {deciles} FROM t",
+                f"SELECT {beside} AS x, MEDIAN(income) AS m FROM t",
+                "SELECT MIN(age) AS y FROM t",
+            ],
+            epsilon=epsilon,
+        )
+        assert len(many.columns) == 9
+        assert len(others) == 2

@@ -44,10 +44,17 @@ def bins_of(table: Sequence[int]) -> dict[int, int]:
     return {number: count for number, count in enumerate(table) if count}
 
 
-def quantile_scores(table: Sequence[int], target: Fraction) -> list[Fraction]:
-    """Minus the distance from the target rank to each bin's ranks, as the definition has it."""
-    scores, below = [], 0
+def distances_in_rank(table: Sequence[int], target: Fraction) -> list[Fraction]:
+    """The distance from the target rank to each bin's ranks, as the definition has it."""
+    found, below = [], 0
     for count in table:
-        scores.append(-max(Fraction(0), below - target, target - (below + count)))
+        found.append(max(Fraction(0), below - target, target - (below + count)))
         below += count
-    return scores
+    return found
+
+
+def slack(table: Sequence[int], fraction: Fraction, first: int, last: int) -> Fraction | None:
+    """By how much an interval of bins holds the rank of a quantile; None for all bins, which hold it."""
+    below, through, rank = sum(table[:first]), sum(table[: last + 1]), fraction * sum(table)
+    sides = [rank - below] * (first > 0) + [through - rank] * (last < len(table) - 1)
+    return min(sides, default=None)

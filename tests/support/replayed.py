@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 import discreet as dp
-from discreet.mechanisms import Gaussian, Laplace, Mode, Quantile, QuantileInterval
+from discreet.mechanisms import Gaussian, Laplace, Mode, Quantile
 
 _RELEASES = (Laplace, Gaussian)
-_CHOICES = (Quantile, QuantileInterval, Mode)
+_CHOICES = (Quantile, Mode)
 
 
 @dataclass

@@ -197,7 +197,7 @@ def _distance(plan: Plan, one: Exact, other: Exact) -> float:
             bins = selection.measure.name
             pairs = _pairs(here, here.histograms[bins], there, there.histograms[bins], {})
             moved = sum(abs(a.get(each, 0) - b.get(each, 0)) for a, b in pairs for each in a.keys() | b.keys())
-            total += float(moved * selection.mechanism.selection.rate)
+            total += moved * selection.rate
         if level.draft.threshold is not None:
             total += len(set(here.keys) ^ set(there.keys))
     return total
@@ -229,5 +229,5 @@ def _held(result: ExactResult) -> dict[tuple[KeyValue, ...], list[Any]]:
 def _names(level: Level) -> list[str]:
     """The names of a group's released values, in order."""
     picks = [selection.pick for selection in level.draft.selections]
-    about = [selection.pick.around for selection in level.draft.selections if selection.about is not None]
+    about = [pick.around for pick in picks if pick.fraction is not None]
     return [*level.noises, *(pick.name for pick in picks), *about]

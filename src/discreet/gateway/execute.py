@@ -21,7 +21,7 @@ from discreet.gateway.answers import Group, in_order, public_groups, reuse_key
 from discreet.gateway.current import Current
 from discreet.gateway.outcome import Outcome, certificate_of, recorded
 from discreet.gateway.reuse import ReuseIndex
-from discreet.mechanisms import Mode
+from discreet.mechanisms import Quantile
 from discreet.query.estimates import Noisy, Selection
 from discreet.query.planner import Level, Plan, make_plan
 
@@ -213,12 +213,7 @@ def _chosen(
 ) -> dict[str, Sequence[int | tuple[int, ...]]]:
     """The bins chosen of each group, and the intervals about those of a quantile; by name."""
     pick, mechanism = selection.pick, selection.mechanism
-    if isinstance(mechanism, Mode):
+    if not isinstance(mechanism, Quantile):
         return {pick.name: [mechanism.choose(histogram) for histogram in histograms]}
-    numbers = [mechanism.choose(histogram) for histogram in histograms]
-    if selection.about is None:
-        return {pick.name: numbers}
-    intervals = [
-        selection.about.choose(histogram, number) for number, histogram in zip(numbers, histograms, strict=True)
-    ]
-    return {pick.name: numbers, pick.around: intervals}
+    pairs = [mechanism.choose(histogram) for histogram in histograms]
+    return {pick.name: [number for number, _ in pairs], pick.around: [interval for _, interval in pairs]}

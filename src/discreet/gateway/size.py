@@ -64,7 +64,9 @@ def _values(level: Level) -> int | None:
 
 def _in_a_group(level: Level) -> int:
     """How many numbers are released of each group."""
-    return len(level.noises) + sum(each.pick.most + 2 * (each.about is not None) for each in level.draft.selections)
+    picks = [selection.pick for selection in level.draft.selections]
+    chosen = sum(pick.most + 2 * (pick.fraction is not None) + 3 * len(pick.fractions) for pick in picks)
+    return len(level.noises) + chosen
 
 
 def _groups(draft: Draft) -> int | None:

@@ -1,6 +1,6 @@
 """Mechanisms make exact answers private, by noise or by a random choice, and say how much and at what cost.
 
-Questions use `Laplace`, `Gaussian`, `Threshold`, `Quantile`, `QuantileInterval` and `Mode`, and the last three use
+Questions use `Laplace`, `Gaussian`, `Threshold`, `NoisyRanks`, `Quantile` and `Mode`, and the last two use
 `Exponential`. The functions `laplace`, `gaussian` and `exponential` are for exact numbers of your own. Mechanisms that
 no question uses are in `discreet.mechanisms.textbook`.
 """
@@ -11,8 +11,8 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.histogram import Contribution
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mode import Mode
+from discreet.mechanisms.noisy_ranks import NoisyRanks
 from discreet.mechanisms.quantile import Quantile
-from discreet.mechanisms.quantile_interval import QuantileInterval
 from discreet.mechanisms.release import Choice, Release
 from discreet.mechanisms.threshold import Threshold
 
@@ -23,8 +23,8 @@ __all__ = [
     "Gaussian",
     "Laplace",
     "Mode",
+    "NoisyRanks",
     "Quantile",
-    "QuantileInterval",
     "Release",
     "Threshold",
     "exponential",

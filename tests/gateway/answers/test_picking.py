@@ -20,6 +20,7 @@ import discreet as dp
 from discreet.gateway.answers import Arrangement, Group, evaluate, interval_of
 from discreet.privacy import ADD_REMOVE, Budget
 from discreet.query import ir
+from discreet.query.aggregates import Moment
 from discreet.query.planner import Level, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Dataset
@@ -224,28 +225,28 @@ def test_groups_that_a_threshold_and_having_select_hold(scales: int, exact: int,
 def test_what_is_read_from_cells_holds(picked: str, scales: int, offer: dict[str, Any]) -> None:
     """A count, an average and a sum of the same cells, where HAVING picks by one of these."""
     outputs = "COUNT(*) AS n, AVG(income) AS a, SUM(income) AS s"
-    low, high = 0.0, 250_000.5
-    middle = {"n": 400.0, "a": (low + high) / 2}[picked]
     first = level(outputs, "n > 400", in_cells=True, **offer)
-    cells = list(first.noises)
-    step = float(first.noises[cells[0]].step)
-    reach = {"n": 1.4 * step * size(first, cells[0]), "a": 1.4 * (high - low) / 2 * step * size(first, cells[0]) / 400}
-    end = middle + scales * reach[picked]
+    (cells,) = first.draft.cells
+    value = first.draft.question.aggregates[1].argument
+    assert value is not None
+    rows_, known, offset = (cells.read(each) for each in (Moment(), *(Moment.of((value, power)) for power in range(2))))
+    assert rows_ is not None
+    assert known is not None
+    assert offset is not None
+    step, scale = float(first.noises[cells.vector.sums[0].name].step), size(first, cells.vector.sums[0].name)
+    half = 250_000.5 / 2
+    reach = {"n": 1.4 * step * scale, "a": 1.4 * half * step * scale / 400}[picked]
+    end = {"n": 400.0, "a": half}[picked] + scales * reach
     plan = level(outputs, f"{picked} > {end:.6f}", in_cells=True, **offer)
-    exact = {name: int(400 * share / step) for name, share in zip(cells, _shares(len(cells)), strict=True)}
+    exact = {name: int(200 / step) if name in offset.factors else 0 for name in plan.noises}
 
     def having(numbers: dict[str, Any]) -> Any:
-        lower, upper, *lacking = (numbers[name] * step for name in cells)
-        count, known = lower + upper + sum(lacking), lower + upper
-        average = low + (high - low) * upper / known
-        return np.rint(count) > round(end, 6) if picked == "n" else average > round(end, 6)
+        count, present, total = (
+            sum(factor * numbers[name] * step for name, factor in of.floats.items()) for of in (rows_, known, offset)
+        )
+        return np.rint(count) > round(end, 6) if picked == "n" else half + total / present > round(end, 6)
 
     assert all_stand(held(plan, exact, having), HOLDS)
-
-
-def _shares(cells: int) -> list[float]:
-    """The part of the rows in each cell: of half of the bounds, none without a value."""
-    return [0.5, 0.5, *[0.0] * (cells - 2)]
 
 
 @OFFERS

@@ -21,11 +21,13 @@ from discreet.errors import TooManyGroups, Unsupported
 from discreet.gateway.answers import Arrangement, Group, interval_of
 from discreet.gateway.execute import release
 from discreet.gateway.outcome import groups_from_json, groups_to_json
-from discreet.mechanisms.quantile_interval import nested
+from discreet.mechanisms import NoisyRanks, Quantile
+from discreet.mechanisms.quantile import nested
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Budget
 from discreet.query.aggregates import COUNT, MODE, QUANTILE
 from discreet.query.estimates import QuantileEstimator, integer
 from discreet.query.planner import Draft, Level, Request, make_plan
+from discreet.query.planner.accuracy import expected_errors
 from discreet.query.sql import question
 from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES, VISITS
@@ -131,6 +133,64 @@ def test_quantiles_are_covered_in_many_runs(of: str, fraction: float, rows: int,
     check_coverage(of, fraction, rows, offer, LONG)
 
 
+DECILES = ", ".join(f"QUANTILE_CONT(income, 0.{tenth}) AS d{tenth}" for tenth in range(1, 10))
+
+
+@OFFERS
+def test_many_quantiles_are_read_from_the_same_noisy_counts(offer: Mapping[str, Any]) -> None:
+    """One release for all of them, at what was offered; of an extreme there is a choice beside it."""
+    plan = level(f"SELECT {DECILES}, MAX(income) AS most FROM people", **offer)
+    ranks, choice = (each.mechanism for each in plan.draft.selections)
+    assert isinstance(ranks, NoisyRanks)
+    assert ranks.fractions == tuple(Fraction(tenth, 10) for tenth in range(1, 10))
+    assert isinstance(choice, Quantile)
+    alone = level("SELECT MEDIAN(income) AS m, MAX(income) AS most FROM people", **offer)
+    assert all(isinstance(each.mechanism, Quantile) for each in alone.draft.selections)
+
+
+def test_their_errors_are_less_than_those_of_choices_for_each() -> None:
+    """Of five quantiles at ε = 1, by more than a quarter; of two it isn't so, and each is chosen."""
+    five = ", ".join(f"QUANTILE_CONT(income, {each}) AS d{each[2:]}" for each in ("0.1", "0.25", "0.5", "0.75", "0.9"))
+    found = {each.column: each.ranks for each in expected_errors(level(f"SELECT {five} FROM people", epsilon=1).draft)}
+    assert all(off is not None and off < 80 for off in found.values())
+    dataset = Dataset(
+        name="p", tables=(PEOPLE,), budget=Budget(epsilon=9), ledger="unused", analysts={}, adjacency=ADD_REMOVE
+    )
+    words = make_plan(question(f"SELECT {five} FROM people", TABLES), Request.of(epsilon=1), dataset).explain()
+    assert "read together from noisy counts of ranges in 3 levels of 26 by 26" in words
+    assert "chosen one by one, some would be 111.4 off" in words
+    two = level("SELECT QUANTILE_CONT(income, 0.25) AS a, QUANTILE_CONT(income, 0.75) AS b FROM people", epsilon=1)
+    assert all(isinstance(each.mechanism, Quantile) for each in two.draft.selections)
+
+
+@pytest.mark.parametrize("tenth", [1, 5, 9])
+@OFFERS
+def test_many_quantiles_are_covered(tenth: int, offer: Mapping[str, Any]) -> None:
+    """Each of them by its own interval."""
+    plan, data = level(f"SELECT {DECILES} FROM people", **offer), people(600)
+    exact, truth = exact_of(plan, data), quantile([row["income"] for row in data], tenth / 10)
+    rule = interval_of(plan.draft, plan.draft.question.outputs[tenth - 1].expr, 0.95)
+
+    def held() -> Iterator[bool]:
+        while True:
+            ends = rule(release(plan, exact)[0].noisy)
+            assert ends is not None
+            yield bool(ends.lo <= truth <= ends.hi)
+
+    assert stands(held(), USUAL)
+
+
+def test_many_quantiles_are_stored_and_read_back() -> None:
+    """As a list for all of them; of no rows they are NULL where the noisy number of rows says so."""
+    plan = level(f"SELECT {DECILES} FROM people", epsilon=100)
+    groups = release(plan, exact_of(plan, people(500)))
+    assert groups_from_json(groups_to_json(groups)) == groups
+    (found,) = rows_of(plan.draft, groups)
+    assert list(found.values()) == sorted(found.values())
+    (empty,) = rows_of(plan.draft, [replace(groups[0], noisy={plan.draft.picks[0].name: (-3, *[0] * 27)})])
+    assert set(empty.values()) == {None}
+
+
 def test_ties_are_covered_too() -> None:
     """Where nearly all rows have one value, the interval is that value: another lies 240 rows off, 100 noise scales."""
     plan, data = level("SELECT MEDIAN(age) AS x FROM people", epsilon=1), people(500, ages=[40] * 490 + [3] * 10)
@@ -185,8 +245,10 @@ def test_what_is_put_together_has_intervals_that_each_take_their_share() -> None
         sql: level(f"SELECT {sql} AS x FROM people", epsilon=1)
         for sql in ("MEDIAN(age)", "MEDIAN(age) - MIN(age)", "MEDIAN(age) * COUNT(*) + MAX(age)")
     }
-    found = [plan.draft.selections[0].about for plan in plans.values()]
-    assert [each and each.confidence for each in found] == [1 - Fraction(1, 20 * parts) for parts in (1, 2, 3)]
+    found = [plan.draft.selections[0].mechanism for plan in plans.values()]
+    assert [isinstance(each, Quantile) and each.confidence for each in found] == [
+        1 - Fraction(1, 20 * parts) for parts in (1, 2, 3)
+    ]
     plan = plans["MEDIAN(age) - MIN(age)"]
     (group,) = release(plan, exact_of(plan, people(2_000)))
     ends = interval_of(plan.draft, plan.draft.question.outputs[0].expr, 0.95)(group.noisy)
@@ -198,7 +260,10 @@ def test_what_is_put_together_has_intervals_that_each_take_their_share() -> None
 @pytest.mark.parametrize("offer", [{"epsilon": "1.5"}, {"rho": "0.25"}])
 def test_an_answer_costs_what_was_offered(adjacency: Adjacency, offer: Mapping[str, Any]) -> None:
     """Whatever is counted, added up and chosen, and never more."""
-    sql = "SELECT sex, MEDIAN(age) AS m, MAX(age) AS x, MODE(level) AS l, COUNT(DISTINCT age) AS d, AVG(age) AS a"
+    sql = (
+        "SELECT sex, MEDIAN(age) AS m, MAX(age) AS x, MODE(level) AS l, COUNT(DISTINCT age) AS d, AVG(age) AS a, "
+        f"{DECILES}"
+    )
     dataset = Dataset(
         name="p", tables=(PEOPLE,), budget=Budget(epsilon=9), ledger="unused", analysts={}, adjacency=adjacency
     )
@@ -316,7 +381,7 @@ def test_the_plan_tells_what_is_chosen() -> None:
     plan = make_plan(question(sql, TABLES), Request.of(epsilon=1), dataset)
     words = plan.explain()
     assert "least age, as an extreme quantile" in words
-    assert "quantile 0.5 of income, chosen from 16,384 values" in words
+    assert "quantile 0.5 of income, chosen with its interval from 16,384 values" in words
     assert "most frequent sex, of 2 public values" in words
     (levels,) = [plan.to_dict()["levels"]]
     assert isinstance(levels, list)

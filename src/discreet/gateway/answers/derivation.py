@@ -9,6 +9,7 @@ the answer that the offer would have bought.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, Self
 
@@ -16,13 +17,13 @@ from discreet.gateway.answers.matching import Released, matched
 from discreet.gateway.answers.parts import ROUNDED
 from discreet.gateway.answers.released import Group, Shown, in_order
 from discreet.gateway.answers.sources import AvailableParts, Choice, MissingError, Source, Total
+from discreet.mechanisms import Mode
 from discreet.query.aggregates import Moment
 from discreet.query.estimates import (
     ROWS,
     Estimator,
     ModeEstimator,
     Noisy,
-    Pick,
     QuantileEstimator,
     Selection,
     joined,
@@ -116,8 +117,7 @@ class _Assembly:
 
         def estimator(name: str, known: Estimator) -> Estimator:
             if isinstance(known, QuantileEstimator | ModeEstimator):
-                choices[known.pick.name] = chosen = _chosen(draft, known.pick, available)
-                return known.chosen_by(chosen[1]) if isinstance(known, QuantileEstimator) else known
+                return _chosen(draft, known, available, choices)
             return aggregates[name].function.estimator(aggregates[name], available) if known.parts else known
 
         try:
@@ -191,22 +191,39 @@ class _Assembly:
             noisy |= one.values(goal)
         for choice, selection in self.choices.values():
             noisy[selection.pick.name] = choice.value(goal, choice.selection.pick.name)
-            if selection.about is not None:
+            if selection.pick.fraction is not None:
                 noisy[selection.pick.around] = choice.value(goal, choice.selection.pick.around)
         return noisy
 
 
-def _chosen(draft: Draft, pick: Pick, available: AvailableParts) -> tuple[Choice, Selection]:
-    """A choice that was made, and how it is called here.
+def _chosen(
+    draft: Draft,
+    known: QuantileEstimator | ModeEstimator,
+    available: AvailableParts,
+    choices: dict[str, tuple[Choice, Selection]],
+) -> Estimator:
+    """The estimator of a choice that was made, which is entered among the choices.
 
     Raises:
         MissingError: there is none.
     """
-    wanted = next(each for each in draft.histograms if each.name == pick.histogram)
-    found = available.choice(wanted, pick)
-    if found is None:
-        raise MissingError
-    return found, replace(found.selection, pick=pick, measure=replace(found.selection.measure, name=wanted.name))
+    wanted = next(each for each in draft.histograms if each.name == known.pick.histogram)
+    name = known.pick.name
+    if isinstance(known, ModeEstimator):
+        found = available.fullest_in(wanted, known.pick.most)
+    else:
+        found = available.quantile_in(wanted, known.fraction)
+        name += f" of {known.fraction}" if known.pick.fractions else ""  # they may be of several answers
+    taken = next((selection for choice, selection in choices.values() if choice is found), None)
+    selection = taken or replace(
+        found.selection,
+        pick=replace(found.selection.pick, name=name, histogram=wanted.name),
+        measure=replace(found.selection.measure, name=wanted.name),
+    )
+    choices[selection.pick.name] = found, selection
+    if isinstance(known, ModeEstimator):
+        return replace(known, pick=selection.pick)
+    return replace(known, pick=selection.pick).chosen_by(selection)
 
 
 def _errs_no_more(made: Draft, draft: Draft) -> bool:
@@ -221,7 +238,7 @@ def _errs_no_more(made: Draft, draft: Draft) -> bool:
         ]
         new, old = errors
         if isinstance(estimator, QuantileEstimator | ModeEstimator):
-            if not _chooses_as_well(made, draft, estimator.pick.name):
+            if not _chooses_as_well(made, draft, name):
                 return False
         elif new is None or old is None or new > old * ROUNDED:
             return False
@@ -229,10 +246,29 @@ def _errs_no_more(made: Draft, draft: Draft) -> bool:
 
 
 def _chooses_as_well(made: Draft, draft: Draft, name: str) -> bool:
-    """Whether a choice is as near to the best, and is known to be with as little doubt."""
-    new, old = (next(each for each in one.selections if each.pick.name == name) for one in (made, draft))
-    if new.about is not None and old.about is not None:
-        rates = [each.selection.rate * each.row for each in (new.about, old.about)]
-        if new.about.confidence < old.about.confidence or rates[0] < rates[1]:
+    """Whether a choice is as near to the best, and is known to be with as little doubt.
+
+    Args:
+        made: what was put together.
+        draft: what would be bought.
+        name: of the aggregate.
+    """
+    chosen = [_choice_of(one, name) for one in (made, draft)]
+    (new, fraction), (old, _) = chosen
+    quantiles = [one.mechanism for one, _ in chosen if not isinstance(one.mechanism, Mode)]
+    if quantiles and quantiles[0].confidence < quantiles[1].confidence:
+        return False
+    if quantiles and type(quantiles[0]) is type(quantiles[1]):
+        rates = [one.rate / float(one.step) for one, _ in chosen]
+        if rates[0] * ROUNDED < rates[1]:
             return False
-    return new.reach(CONFIDENCE) <= old.reach(CONFIDENCE) * ROUNDED
+    return new.reach(CONFIDENCE, fraction) <= old.reach(CONFIDENCE, fraction) * ROUNDED
+
+
+def _choice_of(draft: Draft, name: str) -> tuple[Selection, Fraction | None]:
+    """What is chosen for an aggregate, and of which quantile it is read."""
+    estimator = dict(draft.estimators)[name]
+    if not isinstance(estimator, QuantileEstimator | ModeEstimator):
+        raise TypeError("nothing is chosen for it")
+    selection = next(each for each in draft.selections if each.pick.name == estimator.pick.name)
+    return selection, estimator.fraction if isinstance(estimator, QuantileEstimator) else None

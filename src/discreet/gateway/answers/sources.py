@@ -10,7 +10,7 @@ from discreet.gateway.answers.matching import Released, is_unlimited
 from discreet.gateway.answers.parts import about, meaning, summand
 from discreet.gateway.answers.regrouping import Regrouping
 from discreet.gateway.answers.released import Shown
-from discreet.mechanisms import Gaussian
+from discreet.mechanisms import Gaussian, Mode
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.aggregates import Moment, centred
@@ -136,10 +136,9 @@ class Choice:
     source: Source
     selection: Selection
 
-    @property
-    def error(self) -> float:
-        """By how many rows it may be off."""
-        return self.selection.reach(CONFIDENCE)
+    def error(self, fraction: Fraction | None) -> float:
+        """By how many rows it may be off, of this quantile if it is one."""
+        return self.selection.reach(CONFIDENCE, fraction)
 
     def value(self, goal: _Key, name: str) -> int | tuple[int, ...]:
         """The choice that was made in one group, or the interval about it."""
@@ -169,11 +168,7 @@ class AvailableParts:
         self._totals = {key: _named(one, f"m{place}") for place, (key, one) in enumerate(least.items())}
         self._laws = laws_of(one.noise for one in self._totals.values())
         self._counts_rows_for_units = counts_rows_for_units(draft)
-        choices = [one for source in sources if source.how.renames for one in _choices(source)]
-        self._choices = {
-            _choice_means(one.selection.measure, one.selection.pick): one
-            for one in sorted(choices, key=lambda each: each.error, reverse=True)
-        }
+        self._choices = [one for source in sources if source.how.renames for one in _choices(source)]
 
     def used(self, numbers: Collection[str]) -> list[Total]:
         """The measures of some numbers."""
@@ -187,9 +182,31 @@ class AvailableParts:
             raise MissingError
         return found.noise.measure.name
 
-    def choice(self, measure: ir.Histogram, pick: Pick) -> Choice | None:
-        """The same choice."""
-        return self._choices.get(_choice_means(measure, pick))
+    def fullest_in(self, measure: ir.Histogram, most: int) -> Choice:
+        """The choice of as many of the fullest bins."""
+        found = [
+            one
+            for one in self._from(measure)
+            if isinstance(one.selection.mechanism, Mode) and one.selection.pick.most == most
+        ]
+        return _nearest(found, None)
+
+    def quantile_in(self, measure: ir.Histogram, fraction: Fraction) -> Choice:
+        """A choice of this quantile, by itself or among others."""
+        found = [
+            one
+            for one in self._from(measure)
+            if fraction in (one.selection.pick.fraction, *one.selection.pick.fractions)
+        ]
+        return _nearest(found, fraction)
+
+    def _from(self, measure: ir.Histogram) -> Iterator[Choice]:
+        """The choices from a histogram, whatever the grid that it is counted on."""
+        wanted = str(measure.value), measure.values, measure.size
+        for one in self._choices:
+            its = one.selection.measure
+            if (str(its.value), its.values, its.size) == wanted:
+                yield one
 
     def moment(self, moment: Moment) -> Linear:
         """A moment."""
@@ -265,6 +282,13 @@ class AvailableParts:
         return best
 
 
+def _nearest(choices: Sequence[Choice], fraction: Fraction | None) -> Choice:
+    """The choice that may be off least."""
+    if not choices:
+        raise MissingError
+    return min(choices, key=lambda each: each.error(fraction))
+
+
 def _named(total: Total, name: str) -> Total:
     """A measure under another name."""
     return replace(total, noise=replace(total.noise, measure=replace(total.noise.measure, name=name)))
@@ -285,8 +309,3 @@ def _totals(source: Source, *, counts_units_once: bool) -> Iterator[Total]:
 def _choices(source: Source) -> Iterator[Choice]:
     """The choices of an answer."""
     return (Choice(source, selection) for selection in source.released.draft.selections)
-
-
-def _choice_means(measure: ir.Histogram, pick: Pick) -> tuple[object, ...]:
-    """The meaning of a choice, whatever the grid that it is counted on."""
-    return str(measure.value), measure.values, measure.size, pick.fraction, pick.most

@@ -45,7 +45,7 @@ def _estimator(aggregate: ir.Aggregate, measures: Measures) -> QuantileEstimator
     if aggregate.fraction is None:
         raise AssertionError("each spelling of a quantile says its fraction")
     pick, grid = measures.quantile(given(aggregate.argument), aggregate.fraction)
-    return QuantileEstimator(pick=pick, grid=grid)
+    return QuantileEstimator(pick=pick, fraction=aggregate.fraction, grid=grid)
 
 
 def _result(aggregate: ir.Aggregate) -> ir.Type:

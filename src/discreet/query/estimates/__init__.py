@@ -18,6 +18,7 @@ from discreet.query.estimates.noise import Interval, Noise, Noises, Noisy, integ
 from discreet.query.estimates.noise_tails import Mechanism, can_be_summed
 from discreet.query.estimates.outputs import declared_ends, deviation, parts_with_intervals, ratio_of, slopes_of
 from discreet.query.estimates.products import Sums
+from discreet.query.estimates.rank_noise import noisy_ranks
 from discreet.query.estimates.selected_groups import (
     RAREST,
     Apart,
@@ -71,6 +72,7 @@ __all__ = [
     "grid_of",
     "integer",
     "joined",
+    "noisy_ranks",
     "parts_with_intervals",
     "ratio_of",
     "slopes_of",

@@ -10,14 +10,16 @@ from datetime import date
 from fractions import Fraction
 from typing import Self
 
-from discreet.mechanisms import Mode, Quantile, QuantileInterval
-from discreet.mechanisms.quantile_interval import nested
+from discreet.errors import unforeseen
+from discreet.mechanisms import Gaussian, Mode, NoisyRanks, Quantile
+from discreet.mechanisms.quantile import nested
 from discreet.privacy import Event, KeyValue
 from discreet.query import ir
-from discreet.query.estimates.estimator import Estimator, is_empty
+from discreet.query.estimates.estimator import Estimator, has_too_few, is_empty
 from discreet.query.estimates.grids import Grid
 from discreet.query.estimates.linear import Linear
 from discreet.query.estimates.noise import Interval, Noises, Noisy, integer
+from discreet.query.estimates.rank_noise import rank_reach
 
 _ROUNDED = 1e-15
 """Confidences that are equal but for the rounding of floats count as equal."""
@@ -25,19 +27,21 @@ _ROUNDED = 1e-15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pick:
-    """What is to be chosen from a histogram: a quantile, or the fullest bins.
+    """What is to be chosen from a histogram: a quantile, several that are read from noisy counts, or the fullest bins.
 
     Args:
         name: what the choice is released under; unique among those of measures too.
         histogram: the name of the measure.
-        fraction: of a quantile; None for the fullest bins.
+        fraction: of a quantile; None for what isn't one.
         most: how many bins are chosen, if it isn't a quantile.
+        fractions: of several quantiles; empty for what isn't that.
     """
 
     name: str
     histogram: str
     fraction: Fraction | None = None
     most: int = 1
+    fractions: tuple[Fraction, ...] = ()
 
     @property
     def around(self) -> str:
@@ -53,29 +57,48 @@ class Selection:
         pick: what is chosen.
         measure: what it is chosen from.
         mechanism: that chooses, calibrated in steps of the histogram's counts.
-        about: for a quantile: what chooses the interval about the chosen bin, which tells how good it is.
     """
 
     pick: Pick
     measure: ir.Histogram
-    mechanism: Quantile | Mode
-    about: QuantileInterval | None = None
+    mechanism: Quantile | NoisyRanks | Mode
 
     @property
     def step(self) -> Fraction:
         """How many rows one step of the counts is."""
         return Fraction(2) ** self.measure.grid
 
-    def reach(self, confidence: Fraction) -> float:
-        """By how many rows the choice is off, at most, with this confidence."""
-        radius = self.mechanism.rank_radius if isinstance(self.mechanism, Quantile) else self.mechanism.radius
-        return float(self.step * radius(confidence))
+    def reach(self, confidence: Fraction, fraction: Fraction | None = None) -> float:
+        """By how many rows the choice is off, at most, with this confidence.
+
+        Args:
+            confidence: in (0, 1).
+            fraction: which of several quantiles is meant; None for the one that may be off furthest.
+        """
+        match self.mechanism:
+            case Quantile() as quantile:
+                off: float | Fraction = quantile.rank_radius(confidence)
+            case NoisyRanks() as ranks:
+                some = ranks.fractions if fraction is None else (fraction,)
+                off = max(rank_reach(ranks, each, confidence) for each in some)
+            case Mode() as mode:
+                off = mode.radius(confidence)
+            case _:
+                raise unforeseen(self.mechanism)
+        return float(self.step) * float(off)
 
     @property
-    def events(self) -> tuple[Event, ...]:
+    def rate(self) -> float:
+        """About how well a choice tells tables apart that differ by one step of a count."""
+        if not isinstance(self.mechanism, NoisyRanks):
+            return float(self.mechanism.selection.rate)
+        noise = self.mechanism.noise
+        return 1 / float(noise.sigma if isinstance(noise, Gaussian) else noise.scale)
+
+    @property
+    def event(self) -> Event:
         """What is done to the data, for accounting."""
-        chosen: Event = self.mechanism.event
-        return (chosen,) if self.about is None else (chosen, self.about.event)
+        return self.mechanism.event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,34 +107,46 @@ class QuantileEstimator(Estimator):
 
     Args:
         pick: the choice of a bin.
+        fraction: of the quantile.
         grid: what the bins stand for.
         rows: the number of the group's rows, where it is known.
         confidence: that of the interval about the choice; 0 before there is any.
+        step: how many rows one step of the counts is, once that is known.
     """
 
     pick: Pick
+    fraction: Fraction
     grid: Grid
     rows: Linear | None = None
     confidence: Fraction = Fraction(0)
+    step: Fraction = Fraction(1)
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The choice, and the interval about it."""
-        return self.pick.name, self.pick.around
+        """The choice, and the interval about it; or the choice of several, with all that is read of them."""
+        return (self.pick.name,) if self.pick.fractions else (self.pick.name, self.pick.around)
 
     def estimate(self, noisy: Noisy, noises: Noises) -> int | float | date | None:
         """The chosen bin's value; None where a count, or without one the interval, says that there are no rows."""
         says_so = is_empty(self.rows, noisy, noises)
-        if says_so is None:
+        if says_so is None and self.pick.fractions:
+            says_so = has_too_few(self.step * self._read(noisy)[0], 1)
+        elif says_so is None:
             says_so = self._place(noisy) == len(self._nested(noisy))
-        return None if says_so else self.grid.value(integer(self.pick.name, noisy))
+        if says_so:
+            return None
+        return self.grid.value(self._read(noisy)[1] if self.pick.fractions else integer(self.pick.name, noisy))
 
     def interval(self, noisy: Noisy, noises: Noises, confidence: float) -> Interval:
-        """The values of the interval of bins that was chosen about the quantile, see `mechanisms.QuantileInterval`.
+        """The values of the interval of bins that was chosen with the quantile, see `mechanisms.Quantile`.
 
         At a greater confidence than it was chosen for, all values: nothing was released that would tell.
         """
         del noises
+        if self.pick.fractions:
+            _, _, *ends = self._read(noisy)
+            first, last = ends if confidence <= float(self.confidence) + _ROUNDED else (0, self.grid.size - 1)
+            return self.grid.interval(first, last)
         intervals = self._nested(noisy)
         is_known = confidence <= float(self.confidence) + _ROUNDED
         return self.grid.interval(*intervals[min(self._place(noisy), len(intervals) - 1) if is_known else -1])
@@ -129,7 +164,17 @@ class QuantileEstimator(Estimator):
 
     def chosen_by(self, selection: Selection) -> Self:
         """The estimator with the confidence of the interval that a selection makes."""
-        return self if selection.about is None else replace(self, confidence=selection.about.confidence)
+        if isinstance(selection.mechanism, Mode):
+            raise TypeError("a quantile is chosen as one")
+        return replace(self, confidence=selection.mechanism.confidence, step=selection.step)
+
+    def _read(self, noisy: Noisy) -> tuple[int, int, int, int]:
+        """The noisy number of rows, the bin, and the interval's first and last one, where several are read."""
+        found = noisy[self.pick.name]
+        if isinstance(found, int):
+            raise TypeError("several quantiles are released as a list")
+        at = 1 + 3 * self.pick.fractions.index(self.fraction)
+        return found[0], found[at], found[at + 1], found[at + 2]
 
     def _place(self, noisy: Noisy) -> int:
         """The place of the chosen interval."""

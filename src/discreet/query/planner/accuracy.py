@@ -13,12 +13,13 @@ from fractions import Fraction
 
 from discreet.accounting import charge_of
 from discreet.errors import AccuracyUnreachable, Hint, Unsupported
-from discreet.privacy import ComposedEvent, Event
+from discreet.privacy import Event
 from discreet.query import ir
 from discreet.query.estimates import (
     ROWS,
     Estimator,
     Noise,
+    QuantileEstimator,
     Slopes,
     declared_ends,
     ratio_of,
@@ -308,7 +309,7 @@ def _relative_errors(draft: Draft) -> Iterator[float]:
 def cost_shares(draft: Draft) -> dict[str, Fraction]:
     """Which part of the cost each measure and each choice takes; they add up to 1."""
     costs = {noise.measure.name: _cost(draft, noise.mechanism.event) for noise in draft.noises}
-    costs |= {one.pick.name: _cost(draft, ComposedEvent(one.events)) for one in draft.selections}
+    costs |= {one.pick.name: _cost(draft, one.event) for one in draft.selections}
     total = sum(costs.values(), Fraction(0))
     return {name: cost / total for name, cost in costs.items()}
 
@@ -327,9 +328,10 @@ def _reach(draft: Draft, expr: ir.Expr, *, of_quantile: bool) -> float | None:
     estimator = dict(draft.estimators).get(expr.name) if isinstance(expr, ir.Released) else None
     parts = () if estimator is None else estimator.parts
     chosen = [one for one in draft.selections if one.pick.name in parts]
-    if not chosen or (chosen[0].pick.fraction is not None) != of_quantile:
+    if not chosen or isinstance(estimator, QuantileEstimator) != of_quantile:
         return None
-    return chosen[0].reach(draft.request.confidence)
+    fraction = estimator.fraction if isinstance(estimator, QuantileEstimator) else None
+    return chosen[0].reach(draft.request.confidence, fraction)
 
 
 def _said(draft: Draft, expr: ir.Expr, noises: Mapping[str, Noise]) -> str:

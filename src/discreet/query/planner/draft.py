@@ -57,6 +57,8 @@ class Draft:
         limits: by `contributions`.
         blocks: the names of aggregates that are read from the same cells; those of others aren't in any.
         saved: how many times as much it would err, or cost, with each measured apart.
+        counts_ranks: whether several quantiles of one expression are read from noisy counts; else each is chosen.
+        ranks_apart: by how many rows one of them might be off if each were chosen, for a reader; 0 where each is.
         measures: by `measures`; those that are counted or added up.
         cells: by `measures`; one for each block.
         histograms: by `measures`; those that something is chosen from.
@@ -83,6 +85,8 @@ class Draft:
     limits: Limits = _ONE_ROW
     blocks: tuple[frozenset[str], ...] = ()
     saved: float = 1.0
+    counts_ranks: bool = False
+    ranks_apart: float = 0.0
     measures: tuple[ir.Measure | ir.Vector, ...] = ()
     cells: tuple[Cells, ...] = ()
     histograms: tuple[ir.Histogram, ...] = ()

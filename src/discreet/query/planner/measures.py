@@ -114,7 +114,15 @@ class MeasureCollector:
         unknown = self._draft.has_private_keys
         grid = grid_of(value.type, 0 if unknown else prod(len(key.values or ()) for key in self._draft.keys))
         histogram = self._histogram(grid.number(value), None, grid.size)
+        together = self._read_together(value)
+        if self._draft.counts_ranks and len(together) > 1 and fraction in together:
+            return self._pick(histogram, None, 1, together), grid
         return self._pick(histogram, fraction, 1), grid
+
+    def _read_together(self, value: ir.Expr) -> tuple[Fraction, ...]:
+        """The quantiles of an expression that can be read from the same noisy counts: all but extremes."""
+        found = {each.fraction for each in self._draft.question.aggregates if each.argument == value}
+        return tuple(sorted(each for each in found if each is not None and 0 < each < 1))
 
     def fullest(self, value: ir.Expr, most: int) -> Pick:
         """The most frequent of an expression's public values."""
@@ -132,13 +140,16 @@ class MeasureCollector:
         self.histograms.append(ir.Histogram(name=self._fresh(), value=value, values=values, size=size, grid=grid))
         return self.histograms[-1].name
 
-    def _pick(self, histogram: str, fraction: Fraction | None, most: int) -> Pick:
+    def _pick(self, histogram: str, fraction: Fraction | None, most: int, fractions: tuple[Fraction, ...] = ()) -> Pick:
         """A choice from a histogram."""
+        wanted = Pick(
+            name=f"c{len(self.picks)}", histogram=histogram, fraction=fraction, most=most, fractions=fractions
+        )
         for known in self.picks:
-            if (known.histogram, known.fraction, known.most) == (histogram, fraction, most):
+            if replace(wanted, name=known.name) == known:
                 return known
-        self.picks.append(Pick(name=f"c{len(self.picks)}", histogram=histogram, fraction=fraction, most=most))
-        return self.picks[-1]
+        self.picks.append(wanted)
+        return wanted
 
     @property
     def _fine_rows(self) -> int:

@@ -6,20 +6,25 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from discreet.mechanisms import Gaussian, Laplace, Mode, Quantile, QuantileInterval
+from discreet.mechanisms import Gaussian, Laplace, Mode, Quantile
 from discreet.mechanisms.parameters import LEAST
 from discreet.privacy import (
     Sensitivity,
 )
 from discreet.query import ir
-from discreet.query.estimates import Mechanism, Noise, Pick, QuantileEstimator, Selection, parts_with_intervals
+from discreet.query.estimates import (
+    Mechanism,
+    Noise,
+    Pick,
+    QuantileEstimator,
+    Selection,
+    noisy_ranks,
+    parts_with_intervals,
+)
 from discreet.query.planner.accuracy import MOST, least_offer, shares_for, targets, unreachable
 from discreet.query.planner.allocation import Prices, check_columns, shares
 from discreet.query.planner.draft import Draft, laws_of
 from discreet.query.planner.request import CONFIDENCE
-
-ABOUT = Fraction(3, 5)
-"""Of what a quantile costs, the part that chooses the interval about it."""
 
 
 def calibrate(draft: Draft) -> Draft:
@@ -106,34 +111,28 @@ def _with_noise(draft: Draft, amounts: Mapping[str, Fraction]) -> Draft:
 
 
 def selection_of(draft: Draft, pick: Pick, amount: Fraction) -> Selection:
-    """The choice that costs so much: ρ if that is offered, ε otherwise.
-
-    A quantile takes two fifths of it. With the rest, an interval about the chosen bin is chosen: a bin that was
-    released is as good as one that was named in advance, so this is a choice like any other, made after the first
-    (adaptive composition: Dwork et al. 2006, Theorem 1; Bun & Steinke 2016, Lemma 2.3).
-    """
+    """The choice that costs so much: ρ if that is offered, ε otherwise."""
     measure = next(histogram for histogram in draft.histograms if histogram.name == pick.histogram)
     contribution = draft.contributions[draft.histograms.index(measure)]
     is_rho = draft.request.rho is not None
+    confidence, row = _confidence_in(draft, pick), int(Fraction(2) ** -measure.grid)
+    if pick.fractions:
+        ranks = noisy_ranks(
+            pick.fractions,
+            measure.size,
+            contribution,
+            amount,
+            is_gaussian=is_rho,
+            confidence=confidence,
+            row=row,
+        )
+        return Selection(pick=pick, measure=measure, mechanism=ranks)
     if pick.fraction is None:
         fullest = Mode.for_rho if is_rho else Mode.calibrate
-        mechanism = fullest(pick.most, measure.size, contribution, amount)
-        return Selection(pick=pick, measure=measure, mechanism=mechanism)
+        return Selection(pick=pick, measure=measure, mechanism=fullest(pick.most, measure.size, contribution, amount))
     quantile = Quantile.for_rho if is_rho else Quantile.calibrate
-    return Selection(
-        pick=pick,
-        measure=measure,
-        mechanism=quantile(pick.fraction, measure.size, contribution, amount * (1 - ABOUT)),
-        about=_interval_about(draft, pick, measure, amount * ABOUT),
-    )
-
-
-def _interval_about(draft: Draft, pick: Pick, measure: ir.Histogram, amount: Fraction) -> QuantileInterval:
-    """The mechanism that chooses the interval about a quantile, at the confidence that the answer needs."""
-    chooses = QuantileInterval.for_rho if draft.request.rho is not None else QuantileInterval.calibrate
-    contribution = draft.contributions[draft.histograms.index(measure)]
-    confidence, row = _confidence_in(draft, pick), int(Fraction(2) ** -measure.grid)
-    return chooses(pick.fraction or 0, measure.size, contribution, amount, confidence=confidence, row=row)
+    mechanism = quantile(pick.fraction, measure.size, contribution, amount, confidence=confidence, row=row)
+    return Selection(pick=pick, measure=measure, mechanism=mechanism)
 
 
 def _confidence_in(draft: Draft, pick: Pick) -> Fraction:

@@ -13,12 +13,13 @@ from typing import Any, ClassVar
 
 from discreet.accounting import Charge, charge_of, first_charge_of, loss_of
 from discreet.errors import Hint, Unsupported
+from discreet.mechanisms import Mode, Quantile
 from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss, PureDP
 from discreet.privacy.events import to_dict as event_to_dict
 from discreet.query import ir
 from discreet.query.estimates import Noise
 from discreet.query.ir import canonical, grouping_sets_of
-from discreet.query.planner.accuracy import Expected, expected_errors
+from discreet.query.planner.accuracy import Expected, expected_errors, gain
 from discreet.query.planner.averages import with_averages
 from discreet.query.planner.blocks import Blocks, Trials
 from discreet.query.planner.bounds_profile import bounds_questions
@@ -32,7 +33,7 @@ from discreet.query.planner.noise_calibration import calibrate
 from discreet.query.planner.noise_choice import NoiseChoice
 from discreet.query.planner.plan_text import explain
 from discreet.query.planner.plan_warnings import warnings_of, why_no_rows
-from discreet.query.planner.request import Request
+from discreet.query.planner.request import CONFIDENCE, Request
 from discreet.query.planner.sensitivities import sensitivities
 from discreet.query.planner.work import Work, pairs_within_work, readings_of, work_of
 from discreet.results import answered_already
@@ -95,7 +96,7 @@ class Level:
     def events(self) -> tuple[Event, ...]:
         """What will be done to the data, as accounting needs to know it."""
         events: list[Event] = [noise.mechanism.event for noise in self.draft.noises]
-        events += [event for selection in self.draft.selections for event in selection.events]
+        events += [selection.event for selection in self.draft.selections]
         if self.draft.threshold is not None:
             events.append(self.draft.threshold.event)
         return tuple(events)
@@ -131,8 +132,13 @@ class Level:
                     },
                     "fraction": None if selection.pick.fraction is None else str(selection.pick.fraction),
                     "most": selection.pick.most,
-                    **({} if selection.about is None else {"confidence": str(selection.about.confidence)}),
-                    "mechanisms": [event_to_dict(event) for event in selection.events],
+                    **({"fractions": list(map(str, selection.pick.fractions))} if selection.pick.fractions else {}),
+                    **(
+                        {}
+                        if isinstance(selection.mechanism, Mode)
+                        else {"confidence": str(selection.mechanism.confidence)}
+                    ),
+                    "mechanisms": [event_to_dict(selection.event)],
                 }
                 for selection in draft.selections
             ],
@@ -353,7 +359,7 @@ def make_plan(
         )
         for each in questions
     ]
-    levels = tuple(map(Level, _drafted(drafts, in_cells)))
+    levels = tuple(map(Level, _with_ranks(drafts, _drafted(drafts, in_cells))))
     if request.consistent:
         _check_consistent([level.draft for level in levels])
     plan = Plan(dataset, (question,), request, levels)
@@ -425,6 +431,22 @@ def _drafted(drafts: Sequence[Draft], in_cells: bool | None) -> Sequence[Draft]:
 
     trials = Trials(apart, planned, readings)
     return trials.best() if in_cells is None else trials.together()
+
+
+def _with_ranks(drafts: Sequence[Draft], chosen: Sequence[Draft]) -> Sequence[Draft]:
+    """The drafts with noisy counts for quantiles of which there are several, if these err less; else as they are."""
+    picks = [(pick.histogram, pick.fraction) for draft in chosen for pick in draft.picks if pick.fraction]
+    if len(picks) == len({histogram for histogram, _ in picks}):
+        return chosen
+    apart = [
+        max((each.reach(CONFIDENCE) for each in draft.selections if isinstance(each.mechanism, Quantile)), default=0.0)
+        for draft in chosen
+    ]
+    counted = [
+        _ruled(replace(draft, blocks=one.blocks, saved=one.saved, counts_ranks=True, ranks_apart=reach))
+        for draft, one, reach in zip(drafts, chosen, apart, strict=True)
+    ]
+    return counted if gain(counted, chosen) > 1 else chosen
 
 
 def _ruled(draft: Draft) -> Draft:

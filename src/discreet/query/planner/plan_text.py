@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import ceil, prod
 
 from discreet.errors import unforeseen
-from discreet.mechanisms import Gaussian, Laplace, Mode, Quantile
+from discreet.mechanisms import Gaussian, Laplace, Mode, NoisyRanks, Quantile
 from discreet.privacy import Loss
 from discreet.query import ir
 from discreet.query.estimates import Noise, Selection
@@ -231,7 +231,8 @@ def choices_in_words(draft: Draft) -> Iterator[tuple[str, str]]:
     of = {part: aggregates[name].argument for name, estimator in draft.estimators for part in estimator.parts}
     for selection in draft.selections:
         value = of[selection.pick.name]
-        yield selection.pick.name, _choice(selection, "" if value is None else expression_in_words(value))
+        words = "" if value is None else expression_in_words(value)
+        yield selection.pick.name, _choice(selection, words, draft.ranks_apart)
 
 
 def _measure(measure: ir.Measure | ir.Vector) -> str:
@@ -268,8 +269,8 @@ def _sum(measure: ir.Sum) -> str:
     return f"sum of {expression_in_words(measure.value)}"
 
 
-def _choice(selection: Selection, value: str) -> str:
-    """A choice in words."""
+def _choice(selection: Selection, value: str, apart: float) -> str:
+    """A choice in words; of several quantiles, with how far one might be off if each were chosen."""
     pick, size, loss = selection.pick, selection.measure.size, selection.mechanism.loss
     off = f"{selection.reach(CONFIDENCE):,.4g}"
     match selection.mechanism:
@@ -278,6 +279,8 @@ def _choice(selection: Selection, value: str) -> str:
             return (
                 f"{what}, of {size:,} public values: at most {off} rows rarer than the most frequent, at 95 %; {loss}"
             )
+        case NoisyRanks() as ranks:
+            return _ranks(selection, ranks, value, apart)
         case Quantile(inset=inset):
             inside = float(selection.step * inset)
         case _:
@@ -287,8 +290,22 @@ def _choice(selection: Selection, value: str) -> str:
         what = (
             f"{_NAMES[int(pick.fraction or 0)]} {value}, as an extreme quantile, some {inside:,.4g} rows from the end"
         )
-    about = "" if selection.about is None else f"; its interval, {selection.about.loss}"
-    return f"{what}, chosen from {size:,} values: at most {off} rows off in rank, at 95 %; {loss}{about}"
+    return f"{what}, chosen with its interval from {size:,} values: at most {off} rows off in rank, at 95 %; {loss}"
+
+
+def _ranks(selection: Selection, ranks: NoisyRanks, value: str, apart: float) -> str:
+    """Several quantiles that are read from noisy counts, in words."""
+    listed = ", ".join(
+        f"{float(each):.6g} (at most {selection.reach(CONFIDENCE, each):,.4g} rows off in rank)"
+        for each in ranks.fractions
+    )
+    instead = f"; chosen one by one, some would be {apart:,.4g} off" if apart else ""
+    noise = ranks.noise
+    kind, width = ("Gaussian, sigma", noise.sigma) if isinstance(noise, Gaussian) else ("Laplace, scale", noise.scale)
+    return (
+        f"quantiles of {value}, {listed}, at 95 %, read together from noisy counts of ranges in {ranks.depth} levels "
+        f"of {ranks.branching} by {ranks.branching}{instead}: {kind} {float(selection.step * width):,.6g}; {ranks.loss}"
+    )
 
 
 def expression_in_words(expr: ir.Expr) -> str:
