@@ -198,7 +198,7 @@ def test_what_follows_from_answers_touches_no_data(tmp_path: Path, monkeypatch: 
 
 
 def test_differencing_gains_nothing_that_is_not_paid(tmp_path: Path) -> None:
-    """Totals and parts of ROLLUP have noise of their own each, out of one offer; asking for both again is no news."""
+    """Totals and parts of ROLLUP are measured out of one offer; asking for both again is no news."""
     text = "SELECT region, COUNT(*) AS n FROM people GROUP BY ROLLUP (region)"
     with _opened(tmp_path / "l") as opened:
         with _watched() as used:

@@ -106,12 +106,38 @@ def test_an_accuracy_costs_less_together_than_apart(rows: dp.Protected) -> None:
 
 def test_the_offer_goes_where_it_is_needed(rows: dp.Protected) -> None:
     """The worst relative error is alike in all bundles; a column of weight 4 errs a quarter as much, relatively."""
-    count, other = "SELECT COUNT(*) AS n FROM t", "SELECT region, COUNT(*) AS m FROM t GROUP BY region"
+    count, other = "SELECT COUNT(*) AS n FROM t WHERE age > 1", "SELECT region, COUNT(*) AS m FROM t GROUP BY region"
     even = {one.column: one.error for plan in rows.plan([count, other], epsilon=0.01).plans for one in plan.expected}
     assert even["n"] == pytest.approx(even["m"], rel=0.02)
     weighted = rows.plan([count, other], epsilon=0.01, weights={"n": 4})
     errors = {one.column: one.error for plan in weighted.plans for one in plan.expected}
     assert errors["m"] == pytest.approx(4 * (errors["n"] or 0), rel=0.02)
+
+
+def test_tables_of_the_same_rows_share_what_is_measured(rows: dp.Protected) -> None:
+    """A total beside its groups is measured with them: both err less than with half of the offer each."""
+    asked = ["SELECT COUNT(*) AS n FROM t", "SELECT region, COUNT(*) AS m FROM t GROUP BY region"]
+    workload = rows.plan(asked, epsilon=1)
+    alone = [rows.plan(each, epsilon=0.5).expected[0].error or 0 for each in asked]
+    errors = [plan.expected[0].error or 0 for plan in workload.plans]
+    assert len(workload.bundles) == 1
+    assert all(one < other for one, other in zip(errors, alone, strict=True))
+    answers = rows.ask(workload)
+    assert rows.spent.epsilon == 1
+    for text, answer in zip(asked, answers, strict=True):  # the same numbers, for nothing
+        later = rows.ask(text, epsilon="1/10")
+        assert (later.rows(), later.origin) == (answer.rows(), (1,))
+    filtered = [*asked, "SELECT region, COUNT(*) AS m FROM t WHERE age > 40 GROUP BY region"]
+    assert len(rows.plan(filtered, epsilon=1).bundles) == 2
+
+
+def test_tables_of_many_groups_are_served(rows: dp.Protected) -> None:
+    """However many: a bundle's groups are those of its questions, and nothing need be worked out."""
+    asked = [
+        "SELECT age, CAST(income AS INTEGER) AS i, COUNT(*) AS n FROM t GROUP BY age, i",
+        "SELECT age, COUNT(*) AS n FROM t GROUP BY age",
+    ]
+    assert len(rows.plan(asked, rho="1/2").plans) == len(asked)
 
 
 def test_many_small_losses_are_added_up_in_zcdp(rows: dp.Protected, tmp_path: Path) -> None:

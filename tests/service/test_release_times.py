@@ -27,9 +27,11 @@ def test_what_keeps_a_slot_for_too_long_is_refused(tmp_path: Path, monkeypatch: 
     with dp.protect(frame, name="t", unit=dp.Unit.row(), columns=columns, budget=budget, ledger=ledger) as table:
         times = ReleaseTimes(base=1, scan=2)
         rolled, cubed = (
-            table.plan(f"SELECT a, b, COUNT(*) AS n FROM t GROUP BY {kind}(a, b)", epsilon=1)
+            table.plan(f"SELECT a, b, COUNT(DISTINCT b) AS n FROM t GROUP BY {kind}(a, b)", epsilon=1)
             for kind in ("ROLLUP", "CUBE")
         )
+        together = table.plan("SELECT a, b, COUNT(*) AS n FROM t GROUP BY CUBE(a, b)", rho="1/1000")
+        assert times.step(together) == 3.01  # rows are read once for all of its levels
         assert times.step(rolled) == 7.01  # one row moves it by some microseconds
         several = [f"SELECT {each}, COUNT(*) AS n FROM t WHERE {each} <> 'z' GROUP BY {each}" for each in "ab"]
         for much in (

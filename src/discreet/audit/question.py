@@ -23,7 +23,7 @@ from discreet.audit.neighbourhood import State, in_memory, neighbours_of, read
 from discreet.engine import ExactResult, open_engine
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
-from discreet.gateway.execute import release
+from discreet.gateway.execute import exact_parts, release
 from discreet.gateway.protected import Protected
 from discreet.ledger import Ledger
 from discreet.mechanisms import Gaussian
@@ -178,8 +178,7 @@ def _throw_away_account(dataset: Dataset, folder: Path) -> Iterator[_ThrowAwayAc
 
 def _exact(state: State, plan: Plan) -> Exact:
     """The exact results of a plan, on the state that it was made for."""
-    engine = open_engine(admit(state.dataset.tables, state.data, None), state.dataset.engine)
-    return [engine.run(level.exact) for level in plan.levels]
+    return exact_parts(plan, open_engine(admit(state.dataset.tables, state.data, None), state.dataset.engine))
 
 
 def _distance(plan: Plan, one: Exact, other: Exact) -> float:

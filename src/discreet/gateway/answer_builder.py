@@ -41,6 +41,9 @@ from discreet.tables import MOST_PLACES, Kind
 if TYPE_CHECKING:
     from discreet.ledger import Signing
 
+_MUCH = 1 / 8
+"""Rounding matters from this part of the noise's deviation on."""
+
 _FIRST, _LAST = int(ordinal(datetime.min)), int(ordinal(datetime.max))  # noqa: DTZ901 — timestamps have no zone
 """In microseconds: an end that is rounded outwards to a float may lie a few of them beyond the calendar."""
 
@@ -219,6 +222,8 @@ def _coverage(plan: Plan, arrangement: Arrangement) -> str:
             "they follow from an answer whose rows were picked by noisy values, so the intervals are wider, as they "
             "were there"
         )
+    if any(noise.rounded * noise.step > _MUCH * noise.deviation for draft in plan.drafts for noise in draft.noises):
+        words.append("whole numbers are shown that add up, for which intervals have room: they hold more often")
     asked = {each.function for each in question.aggregates}
     words += [each.caveat for each in AGGREGATES.values() if each in asked and each.caveat]
     return "; ".join(dict.fromkeys(words))

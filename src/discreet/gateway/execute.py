@@ -27,6 +27,7 @@ from discreet.query.planner import Level, Plan, make_plan
 
 if TYPE_CHECKING:
     from discreet.ledger import Account, Reservation
+    from discreet.privacy import KeyValue
 
 
 _NOTHING = ExactResult(keys=(), measures={})
@@ -152,9 +153,30 @@ def _is_stored(outcome: Outcome, account: Account, current: Current, reservation
 
 def run(plan: Plan, engine: Engine) -> Sequence[Group]:
     """The released groups of one bundle: private on the way in, public on the way out. What it raises is private."""
-    results = [engine.run(level.exact) if level.events else _NOTHING for level in plan.levels]
-    pairs = enumerate(zip(plan.levels, results, strict=True))
+    pairs = enumerate(zip(plan.levels, exact_parts(plan, engine), strict=True))
     return [group for number, (level, result) in pairs for group in release(level, result, number)]
+
+
+def exact_parts(plan: Plan, engine: Engine) -> list[ExactResult]:
+    """What the engine answers, level by level; where it is asked of one for all, others are sums. All is private."""
+    if len(plan.looked_at) == len(plan.levels):
+        return [engine.run(level.exact) if level.events else _NOTHING for level in plan.levels]
+    (widest,) = plan.looked_at
+    whole = engine.run(widest.exact)
+    return [whole if level is widest else _summed(whole, widest, level) for level in plan.levels]
+
+
+def _summed(whole: ExactResult, widest: Level, level: Level) -> ExactResult:
+    """The exact part of a level, from that of one which has its keys and others."""
+    names = [str(key.expr) for key in widest.draft.keys]
+    kept = [names.index(str(key.expr)) for key in level.draft.keys]
+    places: dict[tuple[KeyValue, ...], int] = {}
+    goals = [places.setdefault(tuple(key[place] for place in kept), len(places)) for key in whole.keys]
+    sums = {name: [0] * len(places) for name in whole.measures}
+    for name, column in whole.measures.items():
+        for goal, value in zip(goals, column, strict=True):
+            sums[name][goal] += value
+    return ExactResult(keys=tuple(places), measures=sums)
 
 
 _EMPTY: Mapping[int, int] = MappingProxyType({})

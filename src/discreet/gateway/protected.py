@@ -371,7 +371,7 @@ class Protected(Accounted):
         found = standing.find(plan)
         if found is not None:
             return Tuned(outcome=found)
-        drafts = (level.draft for each in plan.plans for level in each.levels)
+        drafts = (draft for each in plan.plans for draft in each.drafts)
         public = sorted({scan.table.name for draft in drafts for scan in draft.scans if scan.table.public})
         if public and version < self._admissions.current().version:
             raise InvalidArgument(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from discreet.gateway.answers import (
     Released,
+    answered_levels,
     conditions,
     derive,
     how_shown,
@@ -23,7 +25,7 @@ from discreet.gateway.outcome import (
     parts_of,
     seen_by,
 )
-from discreet.query.planner import Plan
+from discreet.query.planner import Plan, keys_of
 from discreet.results import Cost, certificate
 
 if TYPE_CHECKING:
@@ -83,15 +85,22 @@ class ReuseIndex:
 
     def _former(self, plan: Plan, version: int, analyst: str | None) -> Outcome | None:
         """The stored outcome of a question that was planned otherwise when it was asked."""
-        for former in self._remake(StoredRequest.of(plan)) if plan.reads_cells else ():
-            stored = self._account.stored(former.digest, version)
-            if stored is not None and former.dataset.least_units == plan.dataset.least_units:
-                return Outcome.stored(former, stored, analyst)
+        if not plan.reads_cells and plan.apart is None:
+            return None
+        for made in self._remake(StoredRequest.of(plan)):
+            if made.dataset.least_units != plan.dataset.least_units:
+                continue
+            for former in (made, made.apart):
+                stored = None if former is None else self._account.stored(former.digest, version)
+                if former is not None and stored is not None:
+                    return Outcome.stored(former, stored, analyst)
         return None
 
     def holds(self, plan: Plan, version: int) -> bool:
         """Whether a question was answered itself, of that version."""
-        return self._account.stored(plan.digest, version) is not None
+        return any(
+            each is not None and self._account.stored(each.digest, version) is not None for each in (plan, plan.apart)
+        )
 
     def was_offered_delta(self, digest: str, version: int) -> bool:
         """Whether a question of that digest was answered, of that version, for an offer of ε and δ."""
@@ -123,8 +132,9 @@ class ReuseIndex:
 
     def _released(self, plan: Plan, known: Sequence[Stored]) -> Iterator[tuple[Stored, Released]]:
         """The levels of the answers that may serve."""
-        needed = [part for level in plan.levels for part in wanted(level.draft).items()]
-        filtered = frozenset[str]().union(*(conditions(level.draft) for level in plan.levels))
+        needed = [part for draft in plan.drafts for part in wanted(draft).items()]
+        filtered = frozenset[str]().union(*(conditions(draft) for draft in plan.drafts))
+        tables = frozenset(map(keys_of, plan.drafts))
         made = 0
         for stored in known:
             if made == _MOST_MADE or not _may_serve(needed, filtered, stored):
@@ -132,14 +142,15 @@ class ReuseIndex:
             asked = self._asked(stored)
             made += 1
             if asked is not None:
-                yield from ((stored, one) for one in _released(asked, stored))
+                yield from ((stored, one) for one in _released(asked, stored, tables))
 
     def _asked(self, stored: Stored) -> Plan | None:
         """The plan of a stored answer, made again; None if the rules make none of its digest."""
         if stored.question not in self._made:
             asked = StoredRequest.of_stored(stored)
-            ways = () if asked is None else self._remake(asked)
-            self._keep(stored.question, next((made for made in ways if made.digest == stored.question), None))
+            ways = () if asked is None else (each for made in self._remake(asked) for each in (made, made.apart))
+            found = next((each for each in ways if each is not None and each.digest == stored.question), None)
+            self._keep(stored.question, found)
         return self._made[stored.question]
 
     def _keep(self, digest: str, made: Plan | None) -> None:
@@ -149,8 +160,14 @@ class ReuseIndex:
             self._made.popitem(last=False)
 
 
-def _released(asked: Plan, stored: Stored) -> Iterator[Released]:
-    """The levels of an answer, each with how its groups came to be shown in it."""
+def _released(asked: Plan, stored: Stored, tables: Collection[frozenset[str]]) -> Iterator[Released]:
+    """The levels of an answer, each with how its groups came to be shown in it: those measured, and those wanted.
+
+    Args:
+        asked: its plan.
+        stored: the answer.
+        tables: the keys of the levels that are wanted: what was worked out for one is the same when it is asked alone.
+    """
     groups = [groups_from_json(part["groups"]) for part in parts_of(stored)]
     for plan, some in zip(asked.bundles, groups, strict=True):
         shown = how_shown(asked, plan, some)
@@ -158,6 +175,9 @@ def _released(asked: Plan, stored: Stored) -> Iterator[Released]:
             own = [group for group in some if group.level == number]
             how = None if shown is None else partial(shown, number)
             yield Released(draft=level.draft, groups=own, entry=stored.entry, shown=how)
+        if plan.reconstruction is not None and any(keys_of(draft) in tables for draft in plan.drafts):
+            for number, one in enumerate(answered_levels(plan, some, stored.entry)):
+                yield replace(one, shown=None if shown is None else partial(shown, number))
 
 
 def _may_serve(needed: Sequence[tuple[str, float]], filtered: frozenset[str], stored: Stored) -> bool:

@@ -118,7 +118,7 @@ def _bounds(
         lows, highs = (_classes(asked, groups, len(ENDS)) for asked, groups in spans[2 * number : 2 * number + 2])
         table, column = named(plan.dataset.tables, name)
         noise = spans[2 * number][0].levels[0].draft.noises[0]
-        price = _price(plan.levels[0].draft)
+        price = _price(plan.drafts[0])
         found[name] = bounds_of(lows, highs, _deviation(noise), price=price, kind=column.kind)
         beyond.append(moved_by_chosen(f"{table.name}.{column.name}", found[name], lows, highs, noise))
     return found, beyond
@@ -134,7 +134,7 @@ def _price(draft: Draft) -> float:
 
 def _cut_off(plan: Plan, profiles: Sequence[tuple[Plan, Sequence[Group]]]) -> CutOff[Limits]:
     """The limits that err least, by what the profiles say, or those in force; and what they cut off."""
-    draft = plan.levels[0].draft
+    draft = plan.drafts[0]
     read = [_profile(asked, groups) for asked, groups in profiles]
     rows, given, most = read[-1], draft.limits, rows_of_unit(draft.question.source)
     is_auto = plan.request.limits == "auto"

@@ -138,5 +138,5 @@ def longest(step: float, steps: int, rungs: int) -> float:
 
 
 def _readings(plan: Plan) -> float:
-    """The time that a plan takes, in readings of a table, over its grouping sets."""
-    return sum(level.readings for level in plan.levels)
+    """The time that a plan takes, in readings of a table, over the levels of which an engine is asked."""
+    return sum(level.readings for level in plan.looked_at)

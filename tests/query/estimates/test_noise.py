@@ -9,6 +9,7 @@ intervals of 0.8 times the width are let through once in 1e12: they hold in 90.4
 from __future__ import annotations
 
 from fractions import Fraction
+from math import erfc, sqrt
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from discreet.privacy import Sensitivity
 from discreet.query import ir
 from discreet.query.estimates import Joint, Linear, Mean, Mechanism, Noise, Total, can_be_summed
 from discreet.query.estimates.noise import noise_radius
-from discreet.query.estimates.noise_tails import dominating_scale
+from discreet.query.estimates.noise_tails import dominating_scale, dominating_sigma
 from discreet.stats import lower_bound, upper_bound
 from discreet.tables import Kind
 
@@ -85,13 +86,45 @@ def test_a_radius_that_is_too_small_is_noticed() -> None:
     assert 0.9 * noise_radius(Laplace(Fraction(10), Sensitivity.scalar(1)), 7, 0.95) < exact
 
 
-def test_narrow_gaussians_are_not_added_up() -> None:
-    """Below four steps a sum of discrete Gaussians isn't one; Laplace noise of any scale can be added up."""
-    assert not can_be_summed(Gaussian(Fraction(39, 10), Sensitivity.scalar(1)), 2)
-    assert can_be_summed(Gaussian(Fraction(4), Sensitivity.scalar(1)), 2)
+def test_noise_is_added_up_as_far_as_it_can_be_reckoned_with() -> None:
+    """Gaussian noise up to a greatest σ, narrow or not; Laplace noise of any scale."""
+    assert can_be_summed(Gaussian(Fraction(1, 100), Sensitivity.scalar(1)), 2)
     assert not can_be_summed(Gaussian(Fraction(2**59), Sensitivity.scalar(1)), 4)
     assert can_be_summed(Gaussian(Fraction(2**59), Sensitivity.scalar(1)), 3)
     assert can_be_summed(Laplace(Fraction(1, 100), Sensitivity.scalar(1)), 2)
+
+
+NARROW = [Fraction(1, 100), Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(7, 4), Fraction(39, 10)]
+
+
+@pytest.mark.parametrize("number", [2, 3, 10, 100])
+@pytest.mark.parametrize("sigma", NARROW)
+def test_sums_of_narrow_gaussians_stay_within(sigma: Fraction, number: int) -> None:
+    """The radius is never below the exact one; above it by 10 % and a step, where σ is 1 or more."""
+    mechanism = Gaussian(sigma, Sensitivity.scalar(1))
+    for confidence in (0.5, 0.95, 0.999):
+        exact = exact_radius(gaussian_law(sigma), number, confidence)
+        assert exact <= noise_radius(mechanism, number, confidence)
+        if sigma >= 1:
+            assert noise_radius(mechanism, number, confidence) <= 1.1 * exact + 1
+
+
+@pytest.mark.parametrize("sigma", NARROW)
+def test_the_normal_law_dominates_the_discrete_one(sigma: Fraction) -> None:
+    """Pr[|Y + V| > t] ≤ Pr[|X| > t] at many t; for the discrete noise's own σ that isn't so."""
+    grid = np.linspace(0, 12 * max(1.0, float(sigma)), 20_001)
+    reach = np.arange(-60, 61)
+    masses = np.exp(-(reach**2) / (2 * float(sigma) ** 2))
+    masses /= masses.sum()
+    inside = np.minimum(1, np.maximum(0, grid[:, None] - np.abs(reach) + 0.5))  # the part of V that stays within
+    inside[:, 60] = np.minimum(1, 2 * grid)
+    beyond = ((1 - inside) * masses).sum(axis=1)
+
+    def dominates(size: float) -> bool:
+        return bool(np.all(beyond <= np.array([erfc(point / (size * sqrt(2))) for point in grid]) * (1 + 1e-9) + 1e-12))
+
+    assert dominates(dominating_sigma(sigma))
+    assert not dominates(float(sigma))
 
 
 @pytest.mark.parametrize("scale", [*SCALES, Fraction(1, 1000), Fraction(10**6)])

@@ -67,7 +67,7 @@ BoundsOption: TypeAlias = Annotated[
     ),
 ]
 Consistent: TypeAlias = Annotated[
-    bool, typer.Option("--consistent", help="Make the groups of ROLLUP add up to their totals.")
+    bool, typer.Option("--consistent", help="Without effect: groups of ROLLUP and CUBE add up.")
 ]
 CutOff: TypeAlias = Annotated[
     bool, typer.Option("--cut-off", help="Measure how much limits cut off and bounds move, for a tenth of the offer.")

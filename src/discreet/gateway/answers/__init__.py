@@ -1,14 +1,14 @@
-"""Answers as far as they follow from released numbers, for nothing: arithmetic, consistency, reuse, workloads.
+"""Answers as far as they follow from released numbers, for nothing: arithmetic, reconstruction, reuse, workloads.
 
 Nothing here runs an engine, draws noise or opens a ledger; the rest of the gateway does, and calls this room.
 """
 
-from discreet.gateway.answers.consistency import consistent
 from discreet.gateway.answers.derivation import derive
 from discreet.gateway.answers.intervals import ShownIntervals, interval_of
 from discreet.gateway.answers.matching import Released
 from discreet.gateway.answers.parts import held, least, wanted
 from discreet.gateway.answers.picking import Arrangement, picks_by_noise
+from discreet.gateway.answers.reconstruction import reconstructed
 from discreet.gateway.answers.released import (
     Group,
     Shown,
@@ -19,7 +19,7 @@ from discreet.gateway.answers.released import (
     unmeasured,
 )
 from discreet.gateway.answers.same_rows import conditions, reuse_key
-from discreet.gateway.answers.workload import Workload, how_shown, workload_planner
+from discreet.gateway.answers.workload import Workload, answered_levels, how_shown, workload_planner
 
 __all__ = [
     "Arrangement",
@@ -29,8 +29,8 @@ __all__ = [
     "ShownIntervals",
     "Values",
     "Workload",
+    "answered_levels",
     "conditions",
-    "consistent",
     "derive",
     "evaluate",
     "held",
@@ -40,6 +40,7 @@ __all__ = [
     "least",
     "picks_by_noise",
     "public_groups",
+    "reconstructed",
     "reuse_key",
     "unmeasured",
     "wanted",

@@ -13,12 +13,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 from discreet.accounting import charge_of, rho_for
-from discreet.errors import Hint, UnknownColumn, Unsupported
+from discreet.errors import Hint, InvalidArgument, UnknownColumn, Unsupported
 from discreet.gateway.answers.same_rows import merged
 from discreet.privacy import ComposedEvent, Event, ExponentialEvent, LaplaceEvent, SelectionEvent
 from discreet.query import ir
 from discreet.query.ir import MARK, changed
-from discreet.query.planner import Plan, Request, make_plan, worst_error
+from discreet.query.planner import Plan, Request, make_plan, plan_together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,32 +41,45 @@ _OWN = "\x00"
 
 
 def apportioned(
-    bundles: Sequence[Bundle], request: Request, dataset: Dataset, *, in_cells: bool | None = None
+    bundles: Sequence[Bundle],
+    request: Request,
+    dataset: Dataset,
+    *,
+    together: bool = True,
+    in_cells: bool | None = None,
 ) -> tuple[Plan, ...]:
-    """The plan of each bundle.
+    """The plan of each bundle, or of several together.
 
     With `within`, each gets the least that reaches it; if all of it is more than the ε or ρ given beside it, they get
     less in proportion. Without, and with Laplace noise and a δ, the ε of all may add up to more than was offered:
     to as much as is still (ε, δ)-DP by zCDP, if the account's budget knows a δ.
+
+    Args:
+        bundles: of a workload.
+        request: what is offered for all of them.
+        dataset: what is public about the tables.
+        together: whether bundles that can be are planned together, as levels of one question.
+        in_cells: as for `make_plan`.
 
     Raises:
         QueryError: a bundle can't be bounded, or not at its part.
         UnknownColumn: a weight or an accuracy for a column that no question has.
     """
     _check_columns(bundles, request)
-    requests = [_own(bundle, request) for bundle in bundles]
+    families = (
+        _families(bundles, request, dataset, in_cells=in_cells) if together else [Family((each,)) for each in bundles]
+    )
+    requests = [request] * len(families)
 
     def planned(offers: Sequence[Request]) -> tuple[Plan, ...]:
-        pairs = zip(bundles, offers, strict=True)
-        return tuple(
-            make_plan(bundle.question, offer, dataset, as_written=True, in_cells=in_cells) for bundle, offer in pairs
-        )
+        pairs = zip(families, offers, strict=True)
+        return tuple(family.plan(offer, dataset, in_cells=in_cells) for family, offer in pairs)
 
     if request.within:
         return _reaching(requests, planned)
     whole = planned(requests)
-    selecting = sum(plan.levels[0].draft.has_private_keys for plan in whole)
-    parts = _parts([worst_error(plan.drafts) ** (1 if request.rho is None else 2) for plan in whole])
+    selecting = sum(plan.drafts[0].has_private_keys for plan in whole)
+    parts = _parts([plan.error ** (1 if request.rho is None else 2) for plan in whole])
     plain = planned(_shares(requests, parts, selecting))
     if request.epsilon is None or request.delta is None or dataset.budget.is_pure:
         return plain
@@ -194,6 +207,90 @@ class Bundle:
 
     question: ir.Question
     columns: Mapping[tuple[int, str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Bundles that are planned together, as levels of one question; or one that is planned by itself.
+
+    Args:
+        bundles: of the same rows.
+        known: its plan at an offer that was tried, and that offer; None for one bundle.
+    """
+
+    bundles: tuple[Bundle, ...]
+    known: tuple[Request, Plan] | None = None
+
+    def plan(self, request: Request, dataset: Dataset, *, in_cells: bool | None) -> Plan:
+        """Its plan at an offer.
+
+        Raises:
+            QueryError: a bundle can't be bounded, or not at what is offered.
+            InvalidArgument: so little is offered that nobody knows how far sums of its noise reach.
+        """
+        if len(self.bundles) == 1:
+            (only,) = self.bundles
+            return make_plan(only.question, _own(only, request), dataset, as_written=True, in_cells=in_cells)
+        if self.known is not None and self.known[0] == request:
+            return self.known[1]
+        found = self.together(request, dataset, in_cells=in_cells)
+        if found is None:
+            raise InvalidArgument("this offer is so small that noise would drown every number", hint="offer more")
+        return found
+
+    def together(self, request: Request, dataset: Dataset, *, in_cells: bool | None) -> Plan | None:
+        """Its plan, if its bundles can be put together."""
+        levels = [(bundle.question, _own(bundle, request)) for bundle in self.bundles]
+        return plan_together(self._question, levels, dataset, in_cells=in_cells)
+
+    @property
+    def _question(self) -> ir.Question:
+        """All that its bundles ask, as one question with grouping sets."""
+        asked = [bundle.question for bundle in self.bundles]
+        source = asked[0].source
+        for each in asked[1:]:
+            both = merged(source, each.source)
+            source = source if both is None else both
+        exprs = {str(key): key for each in asked for _, key in each.keys}
+        names = {text: f"{_OWN}key {place}" for place, text in enumerate(exprs)}
+        return replace(
+            asked[0],
+            source=source,
+            keys=tuple((names[text], key) for text, key in exprs.items()),
+            sets=tuple(tuple(names[str(key)] for _, key in each.keys) for each in asked),
+            outputs=tuple(output for each in asked for output in each.outputs),
+        )
+
+
+def _families(bundles: Sequence[Bundle], request: Request, dataset: Dataset, *, in_cells: bool | None) -> list[Family]:
+    """The bundles, those together that ask the same of groups of the same rows, where that can be."""
+    found: list[list[Bundle]] = []
+    for bundle in bundles:
+        alike = next((each for each in found if _are_alike(each[0].question, bundle.question)), None)
+        if alike is None:
+            found.append([bundle])
+        else:
+            alike.append(bundle)
+    families = [Family(tuple(each)) for each in found]
+    return [part for each in families for part in _kept_together(each, request, dataset, in_cells=in_cells)]
+
+
+def _are_alike(one: ir.Question, other: ir.Question) -> bool:
+    """Whether two questions ask the same of other groups of the same rows."""
+    return (
+        not one.sets
+        and not other.sets
+        and list(map(str, one.aggregates)) == list(map(str, other.aggregates))
+        and merged(one.source, other.source) is not None
+    )
+
+
+def _kept_together(family: Family, request: Request, dataset: Dataset, *, in_cells: bool | None) -> Sequence[Family]:
+    """The family, if it can be planned together; else each of its bundles."""
+    found = None if len(family.bundles) == 1 else family.together(request, dataset, in_cells=in_cells)
+    if found is not None:
+        return (replace(family, known=(request, found)),)
+    return tuple(Family((each,)) for each in family.bundles)
 
 
 def bundles_of(questions: Sequence[ir.Question]) -> tuple[Bundle, ...]:

@@ -28,7 +28,7 @@ from discreet.query.estimates import (
     Selection,
     joined,
 )
-from discreet.query.planner import CONFIDENCE, Draft, Level, Plan
+from discreet.query.planner import CONFIDENCE, Draft, Level, Plan, keys_of, quantum_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,6 +50,11 @@ class Derived:
     entries: tuple[int, ...]
     levels: tuple[_Assembly, ...]
 
+    @property
+    def sources(self) -> list[Source]:
+        """Where its parts come from."""
+        return [source for level in self.levels for source in level.sources()]
+
     def groups(self) -> list[Group]:
         """The answer's groups, as if they had been released for it."""
         return [group for number, level in enumerate(self.levels) for group in level.groups(number)]
@@ -63,17 +68,43 @@ def derive(plan: Plan, released: Sequence[Released], *, on_purpose: bool = False
         released: what may serve; of the same data, in the same declarations.
         on_purpose: whether they are asked to serve it: it may err more then, and groups be selected otherwise.
     """
-    if plan.profiles or plan.request.consistent:  # least squares wants noises that are independent
+    if plan.profiles:
         return None
-    found = [_derived(level.draft, released, on_purpose=on_purpose) for level in plan.levels]
+    if plan.reconstruction is not None and not on_purpose:
+        return _adding_up(plan, released)
+    return _made(plan, released, on_purpose=on_purpose)
+
+
+def _adding_up(plan: Plan, released: Sequence[Released]) -> Derived | None:
+    """The answer to a question whose levels add up: from one answer whose levels do, or from one level of any."""
+    tables = set(map(keys_of, plan.drafts))
+    ways = [
+        [one for one in released if one.entry == entry and one.adds_up and keys_of(one.draft) in tables]
+        for entry in dict.fromkeys(one.entry for one in released)
+    ]
+    if all(quantum_of(measure) == 1 for measure in plan.drafts[0].measures):  # else each level would be rounded apart
+        ways += [[one] for one in released]
+    found = (_made(plan, some, on_purpose=False) for some in ways)
+    return next((one for one in found if one is not None), None)
+
+
+def _made(plan: Plan, released: Sequence[Released], *, on_purpose: bool) -> Derived | None:
+    """The answer, each level from wherever it errs least."""
+    found = [_derived(draft, _alike(draft, released), on_purpose=on_purpose) for draft in plan.drafts]
     made = tuple(one for one in found if one is not None)
     if len(made) < len(found):
         return None
     return Derived(
-        plan=replace(plan, levels=tuple(Level(one.draft()) for one in made)),
+        plan=replace(plan, levels=tuple(Level(one.draft()) for one in made), reconstruction=None),
         entries=tuple(sorted({source.released.entry for one in made for source in one.sources()})),
         levels=made,
     )
+
+
+def _alike(draft: Draft, released: Sequence[Released]) -> Sequence[Released]:
+    """The levels that may serve one of a question: where all were put together, the same one."""
+    together = all(one.adds_up for one in released)
+    return [one for one in released if keys_of(one.draft) == keys_of(draft)] if together else released
 
 
 def _derived(draft: Draft, released: Sequence[Released], *, on_purpose: bool) -> _Assembly | None:

@@ -41,12 +41,14 @@ class Released:
         groups: what was released.
         entry: the number of its debit.
         shown: how a group came to be shown, or left out, by its key, where noise picked; None where it didn't.
+        adds_up: whether it was put together with other levels of the answer, so that all of them add up.
     """
 
     draft: Draft
     groups: Sequence[Group]
     entry: int
     shown: Callable[[_Key], Shown | None] | None = None
+    adds_up: bool = False
 
 
 def matched(draft: Draft, old: Released, *, any_threshold: bool = False) -> Regrouping | None:

@@ -14,8 +14,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from discreet.gateway.answers.consistency import consistent
 from discreet.gateway.answers.intervals import ShownIntervals, selected_by, usual_margin
+from discreet.gateway.answers.reconstruction import reconstructed
 from discreet.gateway.answers.released import Group, Shown, Values, evaluate
 from discreet.query import ir
 from discreet.query.estimates import (
@@ -52,22 +52,18 @@ class Arrangement:
     """The groups of an answer, as HAVING, ORDER BY, LIMIT and OFFSET arrange them.
 
     Args:
-        drafts: one for each level.
-        groups: of all levels, as they were released.
-        adjusted: the same groups, with the numbers that values are to be computed from; those released, by default.
+        drafts: one for each level that is answered.
+        groups: of all of these.
 
     Attributes:
         rows: the groups that are shown, in order, each with its released values.
     """
 
-    def __init__(
-        self, drafts: Sequence[Draft], groups: Sequence[Group], adjusted: Sequence[Group] | None = None
-    ) -> None:
-        self._drafts, self._is_adjusted = tuple(drafts), adjusted is not None
+    def __init__(self, drafts: Sequence[Draft], groups: Sequence[Group]) -> None:
+        self._drafts = tuple(drafts)
         self._readings = [_Reading.of(draft) for draft in drafts]
         self.question = drafts[0].question
-        pairs = zip(groups, groups if adjusted is None else adjusted, strict=True)
-        self._all = [(group, self._read(group, shown)) for group, shown in pairs]
+        self._all = [(group, self._read(group)) for group in groups]
         having = self.question.having
         self._kept = self._all if having is None else [row for row in self._all if evaluate(having, row[1]) is True]
         rows = list(self._kept)
@@ -80,8 +76,8 @@ class Arrangement:
     def of(cls, plan: Plan, groups: Sequence[Group]) -> Self:
         """The arrangement of a plan's answer; groups that no row of a public table can have are left out."""
         drafts = plan.drafts
-        found = [group for group in groups if drafts[group.level].has(group.key)]
-        return cls(drafts, found, consistent(drafts, found) if plan.request.consistent else None)
+        every = groups if plan.reconstruction is None else reconstructed(plan.reconstruction, groups)
+        return cls(drafts, [group for group in every if drafts[group.level].has(group.key)])
 
     @cached_property
     def intervals(self) -> ShownIntervals:
@@ -128,10 +124,10 @@ class Arrangement:
             row for row, (group, _) in enumerate(self.rows) if self._drafts[group.level].withholds(group.noisy)
         )
 
-    def _read(self, group: Group, shown: Group) -> Values:
+    def _read(self, group: Group) -> Values:
         """The released values of a group; NULL if they are withheld, so that they order nothing and pass no HAVING."""
         reading = self._readings[group.level]
-        values = reading(shown) | reading.reach(group)
+        values = reading(group) | reading.reach(group)
         if not reading.draft.withholds(group.noisy):
             return values
         known = {key.name for key in reading.draft.keys} | reading.marks.keys()
@@ -140,8 +136,10 @@ class Arrangement:
     def _met(self, group: Group, values: Values) -> tuple[Condition, ...]:
         """The conditions of HAVING that a group met, or didn't."""
         reading = self._readings[group.level]
-        if self._is_adjusted and _is_noisy(self.question, [self.question.having]):
-            return (Unknown(frozenset(reading.laws)),)  # all numbers of all groups have a say in each
+        if not all(noise.is_sum for noise in reading.laws.values()) and _is_noisy(
+            self.question, [self.question.having]
+        ):
+            return (Unknown(frozenset(reading.laws)),)  # what other groups' numbers make of it isn't on a grid of steps
         return tuple(reading.met(self.question.having, group, values))
 
     @cached_property

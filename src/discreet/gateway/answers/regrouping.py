@@ -66,6 +66,8 @@ def regrouped(old: Sequence[ir.Key], new: Sequence[ir.Key], extra: Sequence[ir.E
         new: keys with public values.
         extra: filters of the new question that the old one doesn't have.
     """
+    if not extra and _listed(old) == _listed(new):  # of any size
+        return Regrouping(groups={group: (group,) for group in public_groups(new)}, drops=False)
     if prod(len(_possible(key)) for key in old) * (1 + len(new) + len(extra)) > _MOST_STEPS:
         return None
     places = {str(key.expr): place for place, key in enumerate(old)}
@@ -75,6 +77,11 @@ def regrouped(old: Sequence[ir.Key], new: Sequence[ir.Key], extra: Sequence[ir.E
         return _collected(old, new, lambda group: _place(group, conditions, keys))
     except _UnknownError:
         return None
+
+
+def _listed(keys: Sequence[ir.Key]) -> list[tuple[str, object]]:
+    """Keys with their values."""
+    return [(str(key.expr), key.values) for key in keys]
 
 
 def _collected(

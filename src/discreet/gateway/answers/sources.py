@@ -302,8 +302,10 @@ def _totals(source: Source, *, counts_units_once: bool) -> Iterator[Total]:
         adds_up = isinstance(noise.measure, ir.Sum | ir.Vector) or (
             isinstance(noise.measure, ir.Units) and counts_units_once
         )
-        if not how.merges or (adds_up and can_be_summed(noise.mechanism, how.most)):
-            yield Total(source, noise.measure, replace(noise, number=max(how.most, 1)), cells.get(noise.measure.name))
+        if not how.merges:
+            yield Total(source, noise.measure, noise, cells.get(noise.measure.name))
+        elif adds_up and noise.is_sum and noise.number == 1 and can_be_summed(noise.mechanism, how.most):
+            yield Total(source, noise.measure, replace(noise, number=how.most), cells.get(noise.measure.name))
 
 
 def _choices(source: Source) -> Iterator[Choice]:

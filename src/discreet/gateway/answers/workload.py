@@ -9,29 +9,31 @@ in every way of counting, as for any other question.
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar
 
 from discreet.accounting import charge_of, zcdp_to_epsilon
-from discreet.errors import InvalidArgument, Unsupported
+from discreet.errors import DiscreetError, InvalidArgument, Unsupported
 from discreet.gateway.answers.apportioning import apportioned, bundles_of
 from discreet.gateway.answers.derivation import derive
 from discreet.gateway.answers.matching import Released
 from discreet.gateway.answers.picking import Arrangement, picks_by_noise
+from discreet.gateway.answers.reconstruction import reconstructed
 from discreet.gateway.answers.released import Group, Shown, unmeasured
 from discreet.privacy import ApproxDP, ComposedEvent, Event, Loss
 from discreet.query.estimates import Unknown
-from discreet.query.planner import Plan, Request, make_plan
+from discreet.query.ir import canonical
+from discreet.query.planner import Plan, Request, keys_of, make_plan
 from discreet.results import answered_already
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from discreet.privacy import KeyValue
     from discreet.query import ir
+    from discreet.query.planner import Draft, Level
     from discreet.tables import Dataset
 
 MOST_QUESTIONS = 200
@@ -48,7 +50,8 @@ class Workload(Plan):
     Like any plan, it holds no handle on any data.
 
     Args:
-        bundles: what is measured, each by a plan of one question; none, where public facts alone answer all of it.
+        bundles: what is measured, each by a plan of one question, whose levels may be several of those that were
+            asked; none, where public facts alone answer all of it.
     """
 
     bundles: tuple[Plan, ...] = ()
@@ -59,6 +62,21 @@ class Workload(Plan):
     def plans(self) -> tuple[Plan, ...]:
         """The plan of each question, with the noise that its answer will have."""
         return tuple(plan for plan, _ in self._derived([()] * len(self.bundles)))
+
+    @property
+    def drafts(self) -> tuple[Draft, ...]:
+        """The draft of each set of groups that is answered."""
+        return tuple(draft for bundle in self.bundles for draft in bundle.drafts)
+
+    @property
+    def looked_at(self) -> tuple[Level, ...]:
+        """The levels of which an engine is asked, bundle by bundle."""
+        return tuple(level for bundle in self.bundles for level in bundle.looked_at)
+
+    @property
+    def error(self) -> float:
+        """The worst relative error of all bundles."""
+        return max((bundle.error for bundle in self.bundles), default=1.0)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -79,6 +97,20 @@ class Workload(Plan):
         if is_chosen or not is_more or request.delta is None or charge.rho is None:
             return super().cost
         return ApproxDP(zcdp_to_epsilon(charge.rho, request.delta - charge.delta), request.delta)
+
+    @cached_property
+    def apart(self) -> Workload | None:
+        """The same with each bundle planned by itself, as was done once; None where it is so, or can't be."""
+        if all(bundle.reconstruction is None for bundle in self.bundles):
+            return None
+        paid = [question for question in self.questions if not _alone(question, self.request, self.dataset).is_free]
+        try:
+            found = apportioned(bundles_of(paid), self.request, self.dataset, together=False, in_cells=False)
+        except DiscreetError:
+            return None
+        bundles = tuple(each.apart or each for each in found)
+        levels = tuple(level for each in bundles for level in each.levels)
+        return replace(self, levels=levels, bundles=bundles)
 
     @property
     def text(self) -> str:
@@ -103,7 +135,7 @@ class Workload(Plan):
         return self._listed([bundle.identity() for bundle in self.bundles])
 
     def _listed(self, bundles: list[dict[str, object]]) -> dict[str, object]:
-        return {"questions": [plan.canonical for plan in self.plans], "bundles": bundles}
+        return {"questions": list(map(canonical, self.questions)), "bundles": bundles}
 
     def table(self) -> list[dict[str, object]]:
         """Each column with noise: its question, the ± to expect, and what the parts it rests on cost by themselves.
@@ -130,6 +162,7 @@ class Workload(Plan):
     def __str__(self) -> str:
         lines = [f"{len(self.plans)} questions, measured in {len(self.bundles)}; total cost: {self.cost}"]
         lines += [] if self.choice is None else [f"noise: {self.choice}"]
+        lines += [f"levels: {each.levels_in_words}" for each in self.bundles if each.levels_in_words]
         for number, plan in enumerate(self.plans, start=1):
             lines.append(f"{number}  {_short(plan.question.text)}")
             lines.append(f"   {plan.cost} by itself")
@@ -142,22 +175,38 @@ class Workload(Plan):
         self, released: Sequence[Sequence[Group]], entry: int = 0
     ) -> list[tuple[Plan, Callable[[], list[Group]]]]:
         """The plan of each question, and a function that gives its groups from those of the bundles."""
-        held = [
-            Released(draft=level.draft, groups=[group for group in groups if group.level == number], entry=entry)
-            for bundle, groups in zip(self.bundles, released, strict=True)
-            for number, level in enumerate(bundle.levels)
-        ]
+        pairs = list(zip(self.bundles, released, strict=True))
+        held = [(one, bundle) for bundle, groups in pairs for one in answered_levels(bundle, groups, entry)]
         answers: list[tuple[Plan, Callable[[], list[Group]]]] = []
         for question in self.questions:
             plan = _alone(question, self.request, self.dataset)
             if plan.is_free:
                 answers.append((plan, partial(unmeasured, plan)))
                 continue
-            found = derive(plan, held, on_purpose=True)
+            tables = set(map(keys_of, plan.drafts))
+            near = [one for one, _ in held if keys_of(one.draft) in tables]
+            found = derive(plan, near, on_purpose=True)
             if found is None:
                 raise AssertionError("a bundle serves the questions that it was made of")
-            answers.append((found.plan, found.groups))
+            used = [bundle for one, bundle in held if any(one is source.released for source in found.sources)]
+            rests_on = used[0].event if used[0].reconstruction is not None else None
+            answers.append((replace(found.plan, rests_on=rests_on), found.groups))
         return answers
+
+
+def answered_levels(bundle: Plan, groups: Sequence[Group], entry: int) -> Iterator[Released]:
+    """The levels that a plan answers, with their groups; none, where nothing was released yet.
+
+    Args:
+        bundle: the plan, of one question.
+        groups: what was released for it.
+        entry: the number of the debit.
+    """
+    found = bundle.reconstruction
+    every = groups if found is None or not groups else reconstructed(found, groups)
+    for number, draft in enumerate(bundle.drafts):
+        own = [group for group in every if group.level == number]
+        yield Released(draft=draft, groups=own, entry=entry, adds_up=found is not None)
 
 
 def how_shown(
@@ -165,29 +214,25 @@ def how_shown(
 ) -> Callable[[int, tuple[KeyValue, ...]], Shown | None] | None:
     """How the groups of an answer came to be shown or left out, by level and key; None if noise picked none.
 
-    What a workload measures serves several questions. Where one of them picks, all that was measured for it is taken
-    to have been picked: as one group of all by ORDER BY with LIMIT, and by HAVING on conditions of which nothing is
-    known.
+    What a workload measures serves several questions, and what is measured of some levels serves all of them. Where
+    one of them picks, all that was measured for it is taken to have been picked: as one group of all by ORDER BY with
+    LIMIT, and by HAVING on conditions of which nothing is known.
 
     Args:
         asked: what was asked.
         plan: of what was measured for it.
         groups: what was released for that plan.
     """
-    if not asked.together:
+    if not asked.together and plan.reconstruction is None:
         return Arrangement.of(plan, groups).how_of if picks_by_noise(asked.question) else None
     picking = [question for question in asked.questions if picks_by_noise(question)]
     if not picking:
         return None
     by_order = any(question.limit is not None or question.offset for question in picking)
     by_having = any(question.having is not None for question in picking)
-    sizes = Counter(group.level for group in groups)
-
-    def how(level: int, _: tuple[KeyValue, ...]) -> Shown:
-        numbers = frozenset(name for one in plan.levels[level].draft.estimators for name in one[1].parts)
-        return Shown(1 / sizes[level] if by_order else 1.0, (Unknown(numbers),) if by_having else ())
-
-    return how
+    numbers = frozenset(name for _, one in plan.levels[0].draft.estimators for name in one.parts)
+    shown = Shown(1 / max(len(groups), 1) if by_order else 1.0, (Unknown(numbers),) if by_having else ())
+    return lambda _level, _key: shown
 
 
 def workload_planner(questions: Sequence[ir.Question], request: Request, dataset: Dataset) -> Callable[..., Workload]:
@@ -206,10 +251,8 @@ def workload_planner(questions: Sequence[ir.Question], request: Request, dataset
     """
     if not 1 <= len(questions) <= MOST_QUESTIONS:
         raise InvalidArgument(f"a workload has 1 to {MOST_QUESTIONS} questions, not {len(questions)}")
-    if request.limits == "auto" or request.unknown_bounds or request.consistent:
-        raise Unsupported(
-            "a workload takes no 'auto' limits or bounds, and no consistent answers", hint="ask on its own"
-        )
+    if request.limits == "auto" or request.unknown_bounds:
+        raise Unsupported("a workload takes no 'auto' limits or bounds", hint="ask on its own")
     paid = [question for question in questions if not _alone(question, request, dataset).is_free]
     bundles = bundles_of(paid) if paid else []
 

@@ -15,7 +15,7 @@ from discreet.query.estimates.intervals import SMALLEST, Joint
 from discreet.query.estimates.linear import ROWS, Linear, LinearRatio, Slopes
 from discreet.query.estimates.means import Mean, Spread
 from discreet.query.estimates.noise import Interval, Noise, Noises, Noisy, integer
-from discreet.query.estimates.noise_tails import Mechanism, can_be_summed
+from discreet.query.estimates.noise_tails import Addend, Mechanism, can_be_summed
 from discreet.query.estimates.outputs import declared_ends, deviation, parts_with_intervals, ratio_of, slopes_of
 from discreet.query.estimates.products import Sums
 from discreet.query.estimates.rank_noise import noisy_ranks
@@ -37,6 +37,7 @@ __all__ = [
     "RAREST",
     "ROWS",
     "SMALLEST",
+    "Addend",
     "Apart",
     "Association",
     "Condition",

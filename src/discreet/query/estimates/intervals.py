@@ -59,16 +59,15 @@ class Joint:
     What is itself a sum of several noises has a namesake of which the same holds; see `noise_tails`.
 
     Args:
-        sizes: each noise's scale, or sigma, in the units of its measure.
-        steps: each measure's step, in the same units.
+        terms: what each noise is the sum of: scales, or sigmas, in the units of its measure, each with how many there
+            are of it.
+        slacks: by how much each may lie further out than its namesake, in the same units.
         is_gaussian: which family.
-        numbers: how many Laplace noises of its scale each is the sum of.
     """
 
-    sizes: tuple[float, ...]
-    steps: tuple[float, ...]
+    terms: tuple[tuple[tuple[float, int], ...], ...]
+    slacks: tuple[float, ...]
     is_gaussian: bool
-    numbers: tuple[int, ...]
 
     @classmethod
     def of(cls, noises: Sequence[Noise]) -> Self:
@@ -76,9 +75,12 @@ class Joint:
         gaussian = [isinstance(noise.mechanism, Gaussian) for noise in noises]
         if any(gaussian) and not all(gaussian):
             raise TypeError("a plan's noises are of one family")
-        steps = tuple(float(noise.step) for noise in noises)
-        sizes = tuple(step * _size(noise) for step, noise in zip(steps, noises, strict=True))
-        return cls(sizes, steps, any(gaussian), tuple(noise.number for noise in noises))
+        return cls(tuple(map(_terms, noises)), tuple(map(_slack, noises)), any(gaussian))
+
+    @property
+    def sizes(self) -> tuple[float, ...]:
+        """The scale, or sigma, of each noise: that of one as wide, where it is a sum of several."""
+        return tuple(hypot(*(size * sqrt(number) for size, number in each)) for each in self.terms)
 
     def beyond(self, factors: Sequence[float], distance: float) -> float:
         """The probability that Σ factor·noise lies at least so far from 0, or slightly more.
@@ -87,45 +89,53 @@ class Joint:
             factors: one for each noise.
             distance: in units of the combination.
         """
-        sizes = [factor * size for factor, size in zip(factors, self.sizes, strict=True)]
         room = distance - self._slack(factors)
         if not self.is_gaussian:
-            return self._laplace_tail(sizes, room)
-        sigma = hypot(*sizes)
+            return self._laplace_tail(factors, room)
+        sigma = self._sigma(factors)
         return 1.0 if room <= 0 else erfc(room / (sigma * sqrt(2))) if sigma else 0.0
 
     def radius(self, factors: Sequence[float], confidence: float) -> float:
         """Within which distance of 0 Σ factor·noise lies with this confidence, or slightly more."""
-        sizes = [factor * size for factor, size in zip(factors, self.sizes, strict=True)]
         if self.is_gaussian:
-            return self._slack(factors) + NormalDist().inv_cdf((1 + confidence) / 2) * hypot(*sizes)
-        if self._is_plain(sizes):
-            return self._slack(factors) + noise_tails.radius(sizes, 1 - confidence)
-        scales, numbers = self._summed(sizes)
+            return self._slack(factors) + NormalDist().inv_cdf((1 + confidence) / 2) * self._sigma(factors)
+        if self._is_plain(factors):
+            return self._slack(factors) + noise_tails.radius(self._sizes(factors), 1 - confidence)
+        scales, numbers = self._summed(factors)
         return self._slack(factors) + (noise_tails.repeated_radius(scales, numbers, 1 - confidence) if scales else 0.0)
 
-    def _laplace_tail(self, sizes: Sequence[float], distance: float) -> float:
+    def _sigma(self, factors: Sequence[float]) -> float:
+        """The sigma of a sum of Gaussian noises."""
+        return hypot(*map(mul, factors, self.sizes))
+
+    def _laplace_tail(self, factors: Sequence[float], distance: float) -> float:
         """The probability that a sum of Laplace noises lies at least so far from 0, or slightly more."""
-        if self._is_plain(sizes):
-            return noise_tails.tail(sizes, distance)
-        scales, numbers = self._summed(sizes)
+        if self._is_plain(factors):
+            return noise_tails.tail(self._sizes(factors), distance)
+        scales, numbers = self._summed(factors)
         return noise_tails.repeated_tail(scales, numbers, distance) if scales else float(distance <= 0)
 
-    def _is_plain(self, sizes: Sequence[float]) -> bool:
+    def _is_plain(self, factors: Sequence[float]) -> bool:
         """Whether there are few noises, and each is one of its mechanism and no sum of several."""
-        return sum(1 for size in sizes if size) <= _FEW and all(number == 1 for number in self.numbers)
+        few = sum(1 for factor in factors if factor) <= _FEW
+        return few and all(len(each) == 1 and each[0][1] == 1 for each in self.terms)
 
-    def _summed(self, sizes: Sequence[float]) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    def _sizes(self, factors: Sequence[float]) -> list[float]:
+        """The scales of plain noises, each times its factor."""
+        return [factor * each[0][0] for factor, each in zip(factors, self.terms, strict=True)]
+
+    def _summed(self, factors: Sequence[float]) -> tuple[tuple[float, ...], tuple[int, ...]]:
         """The scales that count, each with how many noises have it."""
         found: dict[float, int] = {}
-        for size, number in zip(sizes, self.numbers, strict=True):
-            if size:
-                found[abs(size)] = found.get(abs(size), 0) + number
+        for factor, each in zip(factors, self.terms, strict=True):
+            for size, number in each:
+                if scale := abs(factor * size):
+                    found[scale] = found.get(scale, 0) + number
         return tuple(found), tuple(found.values())
 
     def _slack(self, factors: Sequence[float]) -> float:
-        """Half a step of each grid."""
-        return float(sum(map(mul, map(abs, factors), self.steps))) / 2
+        """By how much Σ factor·noise may lie further out than the same of its namesakes."""
+        return float(sum(map(mul, map(abs, factors), self.slacks)))
 
 
 def explained(
@@ -158,12 +168,17 @@ def explained(
     return None if low is None or high is None else Interval(low, high)
 
 
-def _size(noise: Noise) -> float:
-    """The scale or sigma of a noise, in steps; of a sum of several, one that reaches as far (see `noise_tails`)."""
-    mechanism = noise.mechanism
-    if isinstance(mechanism, Gaussian):
-        return float(mechanism.sigma) * sqrt(noise.number)
-    return float(mechanism.scale) if noise.number == 1 else noise_tails.dominating_scale(mechanism.scale)
+def _terms(noise: Noise) -> tuple[tuple[float, int], ...]:
+    """The scales or sigmas of a noise; of a sum of several, those of noises that reach as far (see `noise_tails`)."""
+    step, mechanism = float(noise.step), noise.mechanism
+    if noise.is_sum and noise.number == 1:
+        return ((step * float(mechanism.sigma if isinstance(mechanism, Gaussian) else mechanism.scale), 1),)
+    return tuple((step * each.size, each.number) for each in noise.held)
+
+
+def _slack(noise: Noise) -> float:
+    """Half a step for each sum of noises, times its factor; and what rounding adds."""
+    return float(noise.step) * (sum(abs(each.factor) for each in noise.held) / 2 + float(noise.rounded))
 
 
 def _end(

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
-from math import exp, expm1, sqrt
+from math import exp, expm1, floor, hypot, sqrt
 from typing import TypeAlias
 
 from discreet.exact.rational import Rationalizable, probability
 from discreet.mechanisms import Gaussian
 from discreet.privacy import Sensitivity
 from discreet.query import ir
-from discreet.query.estimates.noise_tails import Mechanism, summed_radius
+from discreet.query.estimates.noise_tails import Addend, Mechanism, combined_radius, summed_radius
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,8 @@ class Noise:
         number: how many independent noises of the mechanism it holds: more than one only where released groups were
             added up afterwards.
         part: of a cell, which part of the reference group's rows is in it; None of anything else.
+        addends: what it holds instead, where it was put together of several tables; none where it wasn't.
+        rounded: by how many steps it may be off besides, since groups that add up are shown in whole numbers.
 
     Attributes:
         step: the size of one step of the grid.
@@ -48,6 +50,8 @@ class Noise:
     mechanism: Mechanism
     number: int = 1
     part: Fraction | None = None
+    addends: tuple[Addend, ...] = ()
+    rounded: Fraction = Fraction(0)
     step: Fraction = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -76,17 +80,24 @@ class Noise:
         return Fraction(self.measure.lo + 3 * self.measure.hi, 4) if isinstance(self.measure, ir.Sum) else 1
 
     @property
+    def held(self) -> tuple[Addend, ...]:
+        """The independent noises that it is the sum of."""
+        return self.addends or (Addend(self.mechanism, 1.0, self.number),)
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether it is plainly a sum of noises of one mechanism, or one of them."""
+        return not self.addends and not self.rounded
+
+    @property
     def deviation(self) -> float:
-        """Its standard deviation, in the units of the measure's values.
+        """Its standard deviation, in the units of the measure's values, without what rounding adds.
 
         Discrete Laplace noise of scale b has variance 2 p/(1 − p)² with p = exp(−1/b) (Inusah & Kozubowski 2006). That
         of a discrete Gaussian is at most sigma², and less by a factor that no float64 can tell once sigma is above 2
         (Canonne, Kamath & Steinke 2020, Corollary 9).
         """
-        if isinstance(self.mechanism, Gaussian):
-            return float(self.step * self.mechanism.sigma) * sqrt(self.number)
-        rate = 1 / float(self.mechanism.scale)
-        return float(self.step) * sqrt(2 * self.number * exp(-rate)) / -expm1(-rate)
+        return float(self.step) * hypot(*(each.factor * sqrt(each.number) * _deviation(each) for each in self.held))
 
     def radius(self, confidence: Rationalizable) -> Fraction:
         """Within which distance of 0 it lies with this confidence, in the units of the measure's values.
@@ -94,7 +105,20 @@ class Noise:
         Args:
             confidence: in (0, 1).
         """
-        return self.step * noise_radius(self.mechanism, self.number, confidence)
+        if self.is_sum:
+            return self.step * noise_radius(self.mechanism, self.number, confidence)
+        # What is shown is a whole number of steps, like what is exact.
+        reach = combined_radius(self.held, float(1 - probability(confidence, "confidence")))
+        return self.step * floor(reach + float(self.rounded))
+
+
+def _deviation(addend: Addend) -> float:
+    """The standard deviation of one noise, in steps."""
+    mechanism = addend.mechanism
+    if isinstance(mechanism, Gaussian):
+        return float(mechanism.sigma)
+    rate = 1 / float(mechanism.scale)
+    return sqrt(2 * exp(-rate)) / -expm1(-rate)
 
 
 @lru_cache(maxsize=1024, typed=True)  # all groups have the same; a float is read otherwise than an equal fraction

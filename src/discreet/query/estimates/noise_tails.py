@@ -37,15 +37,26 @@ whole r, Pr[|ΣY| ≤ r] = Pr[|ΣY + V| ≤ r + 1/2] ≥ Pr[|ΣX| ≤ r + 1/2]. 
 *Discrete Gaussian noise*, by `summed_radius`. The sum of n discrete Gaussians has the law of one with variance nσ²,
 times a theta function over the cosets of a lattice. By Poisson's formula that differs from a constant by sums of
 e^(−2π²σ²|w|²) over the dual lattice, where |w|² ≥ 1/2: for σ ≥ 4 by less than 10⁻⁶⁰ of it. So the sum is one discrete
-Gaussian, with σ√n rounded up.
+Gaussian, with σ√n rounded up. Of a narrower one, Y, |Y + V| is stochastically at most |X|, for a normal X that is a
+little wider: the least of some that passes is taken (`dominating_sigma`). Between the points k − 1/2, Pr[|Y + V| > t]
+is linear and Pr[|X| > t] convex, so it is enough to look at these points, and between two of them where both fall
+alike. From there on all is as for Laplace noise.
+
+*Sums with factors*, by `combined_radius`. Let S₁, S₂, … be sums of independent discrete noises, of one mechanism each,
+and a, b, … factors. By the above, |S₁ + V₁| is at most as far out as a sum X₁ of continuous ones, and so on; the order
+is kept by factors and by adding up (Birnbaum 1948). As |aV₁ + bV₂ + …| ≤ (|a| + |b| + …)/2, the sum aS₁ + bS₂ + … lies
+no further out than aX₁ + bX₂ + … and that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, erfc, exp, factorial, fsum, hypot, isqrt, log, log1p, pi, sqrt, tanh
+from itertools import count
+from math import ceil, erfc, exp, factorial, frexp, fsum, hypot, isqrt, ldexp, log, log1p, pi, sqrt, tanh
+from statistics import NormalDist
 from typing import TypeAlias
 
 from discreet.mechanisms import Gaussian, Laplace
@@ -53,8 +64,11 @@ from discreet.mechanisms.parameters import GREATEST
 
 Mechanism: TypeAlias = Laplace | Gaussian
 
-LEAST_SIGMA = 4
-"""Narrower Gaussians aren't added up here: their sums are no Gaussians."""
+_PLAIN_SIGMA = 4
+"""Sums of narrower Gaussians are no Gaussians; they are at most as far out as those of a wider one."""
+
+_WIDER = Fraction(1, 96)
+"""In these steps a variance is raised until the normal law is far enough out."""
 
 _BITS = 40
 """σ√n is rounded up to so many binary digits behind the point."""
@@ -91,6 +105,9 @@ _REST = 2 / pi
 """Of φ where it isn't followed any further: what the rest can add."""
 
 _HALVINGS = 40
+
+_RAISED = 1 << 10
+"""Scales are raised to this many parts of a power of two."""
 
 _MILLS = 30.0
 """Beyond so many standard deviations a normal tail is bounded by Mills' ratio instead of computed."""
@@ -182,9 +199,11 @@ def _chernoff(sizes: Sequence[float], distance: float) -> float:
 # ── Many Laplace noises of a few scales ───────────────────────────────────────────────────────────────────────────────
 
 
-@lru_cache(maxsize=4096)
 def repeated_radius(scales: tuple[float, ...], numbers: tuple[int, ...], outside: float) -> float:
     """The least t with Pr[|X| > t] ≤ outside, or slightly more.
+
+    It grows as all scales do, so it is worked out in units of the largest; others are raised by a thousandth or less,
+    so that what was worked out for some scales serves their multiples.
 
     Args:
         scales: a, b, …; at least 0.
@@ -195,9 +214,23 @@ def repeated_radius(scales: tuple[float, ...], numbers: tuple[int, ...], outside
         >>> round(repeated_radius((1.0, 0.0), (1, 5), 0.05), 4), round(repeated_radius((0.5, 0.5), (14, 14), 0.05), 2)
         (2.9957, 7.36)
     """
-    spread = sqrt(2) * hypot(*(scale * sqrt(number) for scale, number in zip(scales, numbers, strict=True)))
-    if not spread:
+    largest = max(scales)
+    if not largest:
         return 0.0
+    ratios = tuple(_raised(scale / largest) for scale in scales)
+    return largest * _unit_radius(ratios, numbers, outside)
+
+
+def _raised(ratio: float) -> float:
+    """The next number of ten binary digits; 1 and 0 stay what they are."""
+    part, exponent = frexp(ratio)
+    return ldexp(ceil(part * _RAISED), exponent) / _RAISED
+
+
+@lru_cache(maxsize=4096)
+def _unit_radius(scales: tuple[float, ...], numbers: tuple[int, ...], outside: float) -> float:
+    """The same, where the largest scale is 1."""
+    spread = sqrt(2) * hypot(*(scale * sqrt(number) for scale, number in zip(scales, numbers, strict=True)))
     low, high = 0.0, _FAR * spread
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -243,14 +276,35 @@ def _law(scales: tuple[float, ...], numbers: tuple[int, ...], point: float) -> f
     return exp(-sum(number * log1p((scale * point) ** 2) for scale, number in zip(scales, numbers, strict=True)))
 
 
-# ── Sums of discrete noises of one mechanism ──────────────────────────────────────────────────────────────────────────
+# ── Sums of discrete noises ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Addend:
+    """Independent noises of one mechanism, of which the sum, times a factor, is part of another noise.
+
+    Args:
+        mechanism: that made each of them.
+        factor: of their sum; a float, as it has no part in any answer.
+        number: how many.
+    """
+
+    mechanism: Mechanism
+    factor: float = 1.0
+    number: int = 1
+
+    @property
+    def size(self) -> float:
+        """The scale, or sigma, of a continuous noise whose sums reach at least as far, times the factor."""
+        mechanism = self.mechanism
+        if isinstance(mechanism, Gaussian):
+            return abs(self.factor) * dominating_sigma(mechanism.sigma)
+        return abs(self.factor) * dominating_scale(mechanism.scale)
 
 
 def can_be_summed(mechanism: Mechanism, number: int) -> bool:
     """Whether the reach of a sum of so many such noises is known."""
-    if isinstance(mechanism, Laplace):
-        return True
-    return mechanism.sigma >= LEAST_SIGMA and number * mechanism.sigma**2 < GREATEST**2
+    return isinstance(mechanism, Laplace) or number * mechanism.sigma**2 < GREATEST**2
 
 
 def dominating_scale(scale: Fraction) -> float:
@@ -263,6 +317,43 @@ def dominating_scale(scale: Fraction) -> float:
     return 1 / (2 * tanh(1 / (2 * float(scale))))
 
 
+@lru_cache(maxsize=1024)
+def dominating_sigma(sigma: Fraction) -> float:
+    """The σ of the normal law whose sums reach at least as far as those of the discrete one.
+
+    Examples:
+        >>> round(dominating_sigma(Fraction(1)), 3), dominating_sigma(Fraction(10))
+        (1.094, 10.0)
+    """
+    if sigma >= _PLAIN_SIGMA:
+        return float(sigma)
+    masses = _masses(float(sigma))
+    wider = (sqrt(sigma**2 + number * _WIDER) for number in count())
+    return next(each for each in wider if _reaches_as_far(each, masses))
+
+
+def _masses(sigma: float) -> list[float]:
+    """Pr[Y = k] for k from 0 on, as far as anybody could see."""
+    weights = [exp(-(k**2) / (2 * sigma**2)) for k in range(ceil(_MILLS * sigma) + 2)]
+    whole = 2 * fsum(weights) - weights[0]
+    return [weight / whole for weight in weights]
+
+
+def _reaches_as_far(sigma: float, masses: Sequence[float]) -> bool:
+    """Whether a normal X has Pr[|X| > t] ≥ Pr[|Y + V| > t] for all t up to where Y is never seen."""
+    above = 0.0
+    for k in reversed(range(len(masses))):
+        start, end = max(k - 0.5, 0.0), k + 0.5
+        density = masses[k] * sigma * sqrt(2 * pi)
+        alike = sigma * sqrt(-2 * log(density)) if 0 < density < 1 else end
+        for point in (start, min(max(alike, start), end)):
+            beyond = above + 2 * masses[k] * (end - point)
+            if erfc(point / (sigma * sqrt(2))) * _ROUNDED < beyond:
+                return False
+        above += 2 * masses[k]
+    return True
+
+
 def summed_radius(mechanism: Mechanism, number: int, confidence: Fraction) -> int:
     """An r with Pr[|sum of so many independent noises| ≤ r] ≥ confidence, in steps: the least, or next to it.
 
@@ -271,16 +362,31 @@ def summed_radius(mechanism: Mechanism, number: int, confidence: Fraction) -> in
         number: how many; 2 or more.
         confidence: in (0, 1).
     """
-    if isinstance(mechanism, Gaussian):
+    if isinstance(mechanism, Gaussian) and mechanism.sigma >= _PLAIN_SIGMA:
         return Gaussian(_root_above(number * mechanism.sigma**2), mechanism.sensitivity).radius(confidence)
-    return _laplace_radius(mechanism.scale, number, float(1 - confidence))
+    return max(ceil(combined_radius((Addend(mechanism, 1.0, number),), float(1 - confidence)) - 1), 0)
 
 
-@lru_cache(maxsize=1024)
-def _laplace_radius(scale: Fraction, number: int, outside: float) -> int:
-    """The same for Laplace noise."""
-    reach = repeated_radius((dominating_scale(scale),), (number,), outside) * _ROUNDED
-    return max(ceil(reach - 0.5), 0)
+@lru_cache(maxsize=4096)
+def combined_radius(addends: tuple[Addend, ...], outside: float) -> float:
+    """A t with Pr[|sum of all addends| > t] ≤ outside.
+
+    Args:
+        addends: of one family; at least one.
+        outside: in (0, 1).
+
+    Examples:
+        >>> from discreet.privacy import Sensitivity
+        >>> one = Laplace(Fraction(10), Sensitivity.scalar(1))
+        >>> round(combined_radius((Addend(one, 0.5, 4), Addend(one, 2.0, 1)), 0.05), 2)
+        66.37
+    """
+    slack = sum(abs(each.factor) for each in addends) / 2
+    if isinstance(addends[0].mechanism, Gaussian):
+        sigma = hypot(*(each.size * sqrt(each.number) for each in addends))
+        return slack - NormalDist().inv_cdf(outside / 2) * sigma * _ROUNDED
+    scales = tuple(each.size for each in addends)
+    return slack + repeated_radius(scales, tuple(each.number for each in addends), outside) * _ROUNDED
 
 
 def _root_above(square: Fraction) -> Fraction:

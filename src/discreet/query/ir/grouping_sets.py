@@ -1,6 +1,6 @@
 """Grouping sets: ROLLUP, CUBE and GROUPING SETS leave some of the keys out and answer them as NULL.
 
-Each set is measured on its own, with its share of the offer, so its sums need not add up to those of another set.
+Which sets are measured, and how the others follow from them, the planner decides: see `planner.levels`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from discreet.query.ir.questions import Question
 from discreet.tables import Kind
 
 MOST_GROUPING_SETS = 64
-"""Each set takes its share of the offer, so a great number of them would leave next to nothing for each."""
+"""If sets have to be measured apart, each takes its share of the offer: many would leave next to nothing for each."""
 
 MARK = "\x00grouping"
 """Ends the names under which GROUPING's values are kept: no question can spell it."""

@@ -20,9 +20,11 @@ from discreet.query.planner.contribution_profile import (
 )
 from discreet.query.planner.draft import Draft, laws_of
 from discreet.query.planner.expression_sensitivity import sensitivity
+from discreet.query.planner.levels import UNIT, Reconstruction, keys_of, quantum_of
+from discreet.query.planner.margins import subsets
 from discreet.query.planner.measures import counts_rows_for_units
 from discreet.query.planner.noise_choice import NoiseChoice, choose_noise
-from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan
+from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan, plan_together
 from discreet.query.planner.plan_text import limits_in_words
 from discreet.query.planner.request import CONFIDENCE, Request, taking_terms
 from discreet.query.planner.session_settings import SessionSettings
@@ -40,6 +42,7 @@ __all__ = [
     "OUTSIDE",
     "SHARE",
     "STEPS",
+    "UNIT",
     "Accuracy",
     "Auto",
     "Cells",
@@ -49,6 +52,7 @@ __all__ = [
     "Number",
     "Plan",
     "Profile",
+    "Reconstruction",
     "Request",
     "SessionSettings",
     "Terms",
@@ -61,6 +65,7 @@ __all__ = [
     "counts_rows_for_units",
     "cut_off_by_groups",
     "cut_off_by_rows",
+    "keys_of",
     "known",
     "laws_of",
     "limits_in_words",
@@ -68,9 +73,12 @@ __all__ = [
     "moved",
     "moved_by_chosen",
     "named",
+    "plan_together",
+    "quantum_of",
     "rebound",
     "rows_of_unit",
     "sensitivity",
+    "subsets",
     "taking_terms",
     "typed_bounds",
     "typed_by_column",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod, sqrt
 
 from discreet.accounting import charge_of
 from discreet.errors import AccuracyUnreachable, Hint, Unsupported
@@ -289,6 +290,17 @@ def gain(one: Sequence[Draft], other: Sequence[Draft]) -> float:
     needed = [float(sum((draft.needed or MOST for draft in drafts), Fraction(0))) for drafts in (other, one)]
     before, now = needed if needed[0] != needed[1] else (worst_error(other), worst_error(one))
     return before / now if now else 1.0
+
+
+def mean_error(drafts: Iterable[Draft]) -> float:
+    """The root of the mean square of the worst relative errors of all groups that are shown; their number is public."""
+    found = [(prod(len(key.values or ()) for key in draft.keys), worst_error([draft])) for draft in drafts]
+    return sqrt(sum(number * error**2 for number, error in found) / max(sum(number for number, _ in found), 1))
+
+
+def squared_error(draft: Draft) -> float:
+    """The sum of the squared relative errors of all aggregates, each as in `worst_error`."""
+    return sum(error**2 for error in _relative_errors(draft))
 
 
 def _relative_errors(draft: Draft) -> Iterator[float]:

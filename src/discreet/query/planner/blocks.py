@@ -14,6 +14,7 @@ from itertools import combinations
 
 from discreet.query import ir
 from discreet.query.aggregates import Moment
+from discreet.query.estimates import Total
 from discreet.query.planner.accuracy import gain
 from discreet.query.planner.cells import TooManyCellsError
 from discreet.query.planner.draft import Draft
@@ -75,9 +76,16 @@ class Trials:
 
     @cached_property
     def _asked(self) -> Mapping[str, Sequence[Moment]]:
-        """The moments of the aggregates that have any."""
+        """The moments of the aggregates that have any.
+
+        Of several levels whole numbers are measured apart, so that they add up as they are shown: those that are read
+        from cells are rounded group by group.
+        """
         draft = self.apart[0]
-        return {} if draft.without_rows else {name: asked for name, asked in moments_of(draft).items() if asked}
+        if draft.without_rows:
+            return {}
+        whole = {name for name, one in draft.estimators if len(self.apart) > 1 and isinstance(one, Total) and one.whole}
+        return {name: asked for name, asked in moments_of(draft).items() if asked and name not in whole}
 
     def _better(self, best: Sequence[Draft], blocks: Blocks, found: Blocks) -> tuple[Sequence[Draft], Blocks]:
         """Whichever errs less, by enough to be no matter of rounding, and doesn't take much longer."""

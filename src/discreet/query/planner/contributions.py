@@ -38,7 +38,7 @@ def contributions(draft: Draft) -> Draft:
     """Choose the shape of the limits in force: nothing is cut off units that keep to the declared ones.
 
     Limits on groups are in force where units are counted or groups selected, or withheld, and nowhere else. Without
-    keys, all rows are one group. Answers that are to add up over grouping sets have one limit on rows in all of them.
+    keys, all rows are one group.
 
     Raises:
         Unsupported: limits for a question in which each row is a unit.
@@ -82,7 +82,7 @@ def _limits(draft: Draft) -> Limits:
 
 def _keeps_groups(draft: Draft, declared: Limits) -> bool:
     """Whether groups and rows in each are limited: for ℓ2, or because rows and units are then one number."""
-    if declared.rows is None and draft.request.rho is not None and not draft.request.consistent:
+    if declared.rows is None and draft.request.rho is not None:
         return True
     needs_units = draft.has_private_keys or draft.least_units > 0
     return needs_units and 1 in {declared.rows, declared.rows_per_group}
@@ -98,7 +98,7 @@ def _in_all(draft: Draft, declared: Limits) -> int:
     if declared.rows is not None:
         return declared.rows
     groups = declared.groups or 1
-    number = None if draft.request.consistent else _number_of_groups(draft)
+    number = _number_of_groups(draft)
     return (groups if number is None else min(groups, number)) * (declared.rows_per_group or 1)
 
 

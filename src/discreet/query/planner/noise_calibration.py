@@ -45,10 +45,9 @@ def calibrate(draft: Draft) -> Draft:
     if not draft.measures and not draft.picks:
         check_columns(draft, dict((*request.within, *request.weights)), "an accuracy or a weight")
         return draft
-    prices = _prices(draft)
     if not request.within:
-        offer = request.rho or request.epsilon or Fraction(0)
-        return _with_noise(draft, _amounts(shares(draft, prices), offer))
+        return paid(draft, parts_of(draft), request.rho or request.epsilon or Fraction(0))
+    prices = _prices(draft)
     wanted = targets(draft, prices.laws)
     parts = shares_for(wanted, prices)
 
@@ -61,7 +60,20 @@ def calibrate(draft: Draft) -> Draft:
     if needed is None and cap is None:
         raise unreachable(draft.request, wanted, laws_of(_noises(draft, _amounts(parts, MOST)).values()))
     offer = min(amount for amount in (needed, cap) if amount is not None)
-    return replace(_with_noise(draft, _amounts(parts, offer)), needed=needed)
+    return replace(paid(draft, parts, offer), needed=needed)
+
+
+def parts_of(draft: Draft) -> dict[str, Fraction]:
+    """The part of an offer that each measure and choice of a draft gets."""
+    prices = _prices(draft)
+    if not draft.request.within:
+        return shares(draft, prices)
+    return shares_for(targets(draft, prices.laws), prices)
+
+
+def paid(draft: Draft, parts: Mapping[str, Fraction], offer: Fraction) -> Draft:
+    """The draft with the noise that an offer of ε or ρ buys, in these parts."""
+    return _with_noise(draft, _amounts(parts, offer))
 
 
 def _prices(draft: Draft) -> Prices:

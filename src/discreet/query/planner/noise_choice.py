@@ -38,7 +38,6 @@ from discreet.privacy import (
     Event,
     SelectionEvent,
 )
-from discreet.query.planner.accuracy import worst_error
 from discreet.query.planner.draft import Draft
 from discreet.query.planner.request import Request
 from discreet.tables import Dataset
@@ -96,6 +95,10 @@ class Planned(Protocol):
         """The drafts that the rules filled in."""
 
     @property
+    def error(self) -> float:
+        """How far it errs, relatively: at its worst, or on average over the groups of several levels."""
+
+    @property
     def is_free(self) -> bool:
         """Whether public facts alone answer it, so that there is no noise to choose."""
 
@@ -121,7 +124,7 @@ def choose_noise(
         gaussian = None
     if gaussian is None:
         return laplace, None
-    plain, other = worst_error(laplace.drafts), worst_error(gaussian.drafts)
+    plain, other = laplace.error, gaussian.error
     if other < plain:
         return gaussian, NoiseChoice(offer=laplace.request, rho=gaussian.request.rho, ratio=other / plain)
     return laplace, NoiseChoice(offer=laplace.request, rho=None, ratio=other / plain if plain else 1.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,14 +11,13 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from discreet.accounting import Charge, charge_of, first_charge_of, loss_of
-from discreet.errors import Hint, Unsupported
 from discreet.mechanisms import Mode, Quantile
 from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss, PureDP
 from discreet.privacy.events import to_dict as event_to_dict
 from discreet.query import ir
 from discreet.query.estimates import Noise
 from discreet.query.ir import canonical, grouping_sets_of
-from discreet.query.planner.accuracy import Expected, expected_errors, gain
+from discreet.query.planner.accuracy import Expected, expected_errors, gain, mean_error, worst_error
 from discreet.query.planner.averages import with_averages
 from discreet.query.planner.blocks import Blocks, Trials
 from discreet.query.planner.bounds_profile import bounds_questions
@@ -28,10 +26,11 @@ from discreet.query.planner.contributions import contributions
 from discreet.query.planner.draft import Draft, Together
 from discreet.query.planner.group_selection import selection
 from discreet.query.planner.groups import public_keys
+from discreet.query.planner.levels import Reconstruction, keys_of, put_together
 from discreet.query.planner.measures import measures
 from discreet.query.planner.noise_calibration import calibrate
 from discreet.query.planner.noise_choice import NoiseChoice
-from discreet.query.planner.plan_text import explain
+from discreet.query.planner.plan_text import explain, levels_in_words
 from discreet.query.planner.plan_warnings import warnings_of, why_no_rows
 from discreet.query.planner.request import CONFIDENCE, Request
 from discreet.query.planner.sensitivities import sensitivities
@@ -56,7 +55,7 @@ _LISTED = 100
 
 @dataclass(frozen=True)
 class Level:
-    """One set of groups of an answer. A question without grouping sets has one level.
+    """One set of groups that is measured. A question without grouping sets has one level.
 
     Args:
         draft: what the rules decided.
@@ -162,9 +161,14 @@ class Plan:
         dataset: what it was planned for; it is carried out for nothing else.
         questions: what was asked, in order.
         request: what was offered for all of them.
-        levels: what is measured: one level for each grouping set; mostly one.
+        levels: what is measured: one for each grouping set, or for some of them; mostly one.
         profiles: plans that are asked first, where limits or bounds are chosen by what they answer.
+        reconstruction: how the groups of all grouping sets follow from those that are measured; None where each is
+            measured, and answered as it is.
         choice: of Laplace or Gaussian noise, where an offer left it open; `request` is then what was made of it.
+        rests_on: what was done to the data, of an answer that follows from what was measured for several questions;
+            None where its own levels were measured.
+        is_apart: whether each level is measured by itself although they might be put together, as they once were.
         answered_by: the entries by which it was answered already when it was planned, so that asking it is free. What
             is stored is public, and has no part in what is planned.
     """
@@ -174,7 +178,10 @@ class Plan:
     request: Request
     levels: tuple[Level, ...]
     profiles: tuple[Plan, ...] = ()
+    reconstruction: Reconstruction | None = field(default=None, hash=False)
     choice: NoiseChoice | None = field(default=None, compare=False)
+    rests_on: Event | None = field(default=None, compare=False)
+    is_apart: bool = False
     answered_by: tuple[int, ...] = field(default=(), compare=False)
 
     together: ClassVar[bool] = False
@@ -227,18 +234,47 @@ class Plan:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Plain sentences on what in the question may not mean what was intended, and on what isn't measured."""
-        return warnings_of([level.draft for level in self.levels])
+        return warnings_of(self.drafts)
 
     @cached_property
     def event(self) -> Event:
         """What will be done to the data, as accounting needs to know it."""
+        if self.rests_on is not None:
+            return self.rests_on
         own = (event for level in self.levels for event in level.events)
         return ComposedEvent((*(profile.event for profile in self.profiles), *own))
 
     @property
+    def looked_at(self) -> tuple[Level, ...]:
+        """The levels of which an engine is asked: one, if it has the keys of all, and all are put together.
+
+        Each row is in one group of each level then, so the exact parts of the others are sums of its groups; and a unit
+        adds no more to these, as what it adds to a group is one of the parts that they are made of.
+        """
+        widest = max(self.levels, key=lambda level: len(level.draft.keys))
+        keys = keys_of(widest.draft)
+        if self.reconstruction is None or not all(keys_of(level.draft) <= keys for level in self.levels):
+            return self.levels
+        return (widest,)
+
+    @property
     def drafts(self) -> tuple[Draft, ...]:
-        """The draft of each level, with all that the rules decided."""
+        """The draft of each set of groups that is answered, with the noise that its numbers have."""
+        if self.reconstruction is not None:
+            return self.reconstruction.drafts
         return tuple(level.draft for level in self.levels)
+
+    @property
+    def error(self) -> float:
+        """The worst relative error of all columns; that of a group on average, where levels are put together."""
+        return worst_error(self.drafts) if self.reconstruction is None else mean_error(self.drafts)
+
+    @cached_property
+    def apart(self) -> Plan | None:
+        """The same with each level measured by itself, as was done once; None where it is so, or has one level."""
+        if self.reconstruction is None:
+            return None
+        return replace(self, levels=tuple(map(Level, self.reconstruction.apart)), reconstruction=None, is_apart=True)
 
     @cached_property
     def cost(self) -> Loss:
@@ -262,7 +298,7 @@ class Plan:
     @cached_property
     def expected(self) -> tuple[Expected, ...]:
         """The error to expect of each column, at 95 %; with grouping sets, in each of them."""
-        return tuple(one for plan in self.plans for one in expected_errors(plan.levels[0].draft))
+        return tuple(one for plan in self.plans for one in expected_errors(plan.drafts[0]))
 
     def answers(self, released: Sequence[Sequence[Any]], entry: int) -> Sequence[tuple[Plan, Sequence[Any]]]:  # noqa: ARG002 — a workload needs it
         """The answer to each question: its plan, and its groups.
@@ -272,6 +308,13 @@ class Plan:
             entry: the number of the debit.
         """
         return list(zip(self.plans, released, strict=True))
+
+    @property
+    def levels_in_words(self) -> str:
+        """Which levels are measured, and what it would be like to measure each; nothing, where each is."""
+        if self.reconstruction is None:
+            return ""
+        return levels_in_words([level.draft for level in self.levels], self.reconstruction)
 
     def __repr__(self) -> str:
         """The questions and their cost; `explain` says all of it."""
@@ -286,7 +329,15 @@ class Plan:
         profiles = [profile.cost for profile in self.profiles]
         noise = None if self.choice is None else str(self.choice)
         work = self.work.in_words(released)
-        words = explain(self.drafts, self.cost, profiles, noise=noise, work=work, warnings=self.warnings)
+        words = explain(
+            self.drafts,
+            self.cost,
+            profiles,
+            noise=noise,
+            work=work,
+            warnings=self.warnings,
+            levels=self.levels_in_words,
+        )
         already = answered_already(self.answered_by)
         return f"{words}\nanswer    {already}" if already else words
 
@@ -305,11 +356,12 @@ class Plan:
         return {
             "dataset": self.dataset.name,
             "question": self.canonical,
-            "tables": [_table(scan) for scan in draft.scans],
+            "tables": [_table(scan) for scan in dict.fromkeys(ir.scans(self.question.source))],
             "unit": str(draft.unit),
             "adjacency": str(draft.adjacency),
             "levels": [level.to_dict() for level in self.levels],
-            "consistent": self.request.consistent,
+            **({} if self.reconstruction is None else {"answered": _answered(self.drafts)}),
+            "consistent": self.is_apart and self.request.consistent,
             "profiles": profiles,
             "cost": _amounts(charge(self.event)),
         }
@@ -346,59 +398,53 @@ def make_plan(
         return replace(rest, request=request, profiles=(*_bounds_profiles(request, dataset), *rest.profiles))
     offer = request.left(SHARE) if request.takes_profile else request
     questions = grouping_sets_of(question)
-    share = offer.shared(len(questions))
-    without_rows = why_no_rows(question)
-    drafts = [
-        Draft(
-            question=each,
-            request=share,
-            adjacency=dataset.adjacency,
-            chosen_by=dataset.chosen_by,
-            least_units=dataset.least_units,
-            without_rows=without_rows,
-        )
-        for each in questions
-    ]
-    levels = tuple(map(Level, _with_ranks(drafts, _drafted(drafts, in_cells))))
-    if request.consistent:
-        _check_consistent([level.draft for level in levels])
-    plan = Plan(dataset, (question,), request, levels)
+    drafts = [_begun(each, offer.shared(len(questions)), dataset) for each in questions]
+    apart = _with_ranks(drafts, _drafted(drafts, in_cells))
+    measured, reconstruction = put_together(apart, offer) or (apart, None)
+    plan = Plan(dataset, (question,), request, tuple(map(Level, measured)), reconstruction=reconstruction)
     if plan.is_free or not request.takes_profile:
         return plan
-    asked = profile_questions(levels[0].draft, request, question, dataset)
+    asked = profile_questions(apart[0], request, question, dataset)
     return replace(plan, profiles=_sharing_plans(asked, request))
 
 
-def _check_consistent(drafts: Sequence[Draft]) -> None:
-    """Refuse what has no least-squares answer that adds up.
+def plan_together(
+    question: ir.Question,
+    levels: Sequence[tuple[ir.Question, Request]],
+    dataset: Dataset,
+    *,
+    in_cells: bool | None = None,
+) -> Plan | None:
+    """A plan that measures several questions together, as levels of one; None where each is to be measured by itself.
+
+    Args:
+        question: what they ask in all.
+        levels: the questions, of the same rows, each with what is offered for all of them in the names of its columns.
+        dataset: as for `make_plan`.
+        in_cells: as for `make_plan`.
 
     Raises:
-        Unsupported: sets that aren't nested, groups that aren't public, or numbers that don't add up by their nature.
+        QueryError: one can't be bounded, or not at what is offered.
     """
-    sizes = [{key.name for key in draft.keys} for draft in drafts]
-    if len(drafts) == 1 or any(not small < large for large, small in itertools.pairwise(sizes)):
-        raise Unsupported(
-            "consistent answers need grouping sets of which each holds the next", hint="GROUP BY ROLLUP (a, b, c)"
-        )
-    for draft in drafts:
-        if draft.has_private_keys:
-            raise Unsupported("groups that a threshold leaves out can't add up", hint="declare keys")
-        if not draft.unit.is_row and draft.limits.rows is None:
-            raise Unsupported(
-                "limits on groups cut off different rows at each level, so levels don't add up",
-                hint=Hint("limits=Limits(rows=50)", cli="--limits 50"),
-            )
-        if draft.picks:
-            raise Unsupported("quantiles and modes of groups don't add up to those of a whole")
-        unlisted = next((key.name for key in draft.keys if key.expr.type.hidden), None)
-        if unlisted is not None:
-            raise Unsupported(
-                f"rows with other values of {unlisted!r} than its keys are in a total and in none of its groups, so "
-                "groups don't add up to it",
-                hint=f"WHERE {unlisted} IS NOT NULL leaves them out of both; NULL among the keys gives them a group",
-            )
-        if any(isinstance(measure, ir.Units | ir.DistinctValues) for measure in draft.measures):
-            raise Unsupported("different values, or units, may be counted in several groups, so they don't add up")
+    offer = levels[0][1]
+    drafts = [_begun(each, request.shared(len(levels)), dataset) for each, request in levels]
+    found = put_together(_drafted(drafts, in_cells), offer)
+    if found is None:
+        return None
+    measured, reconstruction = found
+    return Plan(dataset, (question,), offer, tuple(map(Level, measured)), reconstruction=reconstruction)
+
+
+def _begun(question: ir.Question, request: Request, dataset: Dataset) -> Draft:
+    """The draft of a level before any rule."""
+    return Draft(
+        question=question,
+        request=request,
+        adjacency=dataset.adjacency,
+        chosen_by=dataset.chosen_by,
+        least_units=dataset.least_units,
+        without_rows=why_no_rows(question),
+    )
 
 
 def _bounds_profiles(request: Request, dataset: Dataset) -> tuple[Plan, ...]:
@@ -491,6 +537,11 @@ def _listed_together(together: Together) -> object:
     """Which values of keys come together, as JSON-ready data: where others do, it is another question."""
     rows = sorted(json.dumps(_listed(row)) for row in together.values)
     return {"places": list(together.places), "rows": _listed(rows)}
+
+
+def _answered(drafts: Sequence[Draft]) -> list[list[str]]:
+    """The sets of groups that follow from those that are measured, each by its keys."""
+    return [[key.name for key in draft.keys] for draft in drafts]
 
 
 def _readable(amount: Fraction | None) -> float | None:

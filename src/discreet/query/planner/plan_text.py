@@ -18,13 +18,17 @@ from discreet.query.estimates import Noise, Selection
 from discreet.query.ir import has_one_row
 from discreet.query.planner.accuracy import cost_shares, expected_errors
 from discreet.query.planner.draft import Draft
-from discreet.query.planner.request import CONFIDENCE
+from discreet.query.planner.levels import Reconstruction
+from discreet.query.planner.request import CONFIDENCE, Request
 from discreet.tables import Kind
 
 _NAMES = {0: "least", 1: "greatest"}
 
 _MANY_GROUPS = 40
 """More groups of one number are more than a reader compares, and mostly smaller than they need be."""
+
+_MANY_LEVELS = 8
+"""So many of the sets of groups are said something of."""
 
 _INFIX = {
     "add": "+",
@@ -52,6 +56,7 @@ def explain(  # noqa: PLR0913 — a plan, part by part
     noise: str | None = None,
     work: str = "",
     warnings: Sequence[str] = (),
+    levels: str = "",
 ) -> str:
     """The plan in words; with grouping sets, each has its groups, limits and measures.
 
@@ -62,6 +67,7 @@ def explain(  # noqa: PLR0913 — a plan, part by part
         noise: which was chosen and why, where there was a choice.
         work: how far one unit can move what it takes.
         warnings: in plain sentences.
+        levels: which of the sets of groups are measured, where not each is by itself.
     """
     draft = drafts[0]
     head = [
@@ -71,6 +77,8 @@ def explain(  # noqa: PLR0913 — a plan, part by part
     ]
     if noise is not None:
         head.append(("noise", [noise]))
+    if levels:
+        head.append(("levels", [levels]))
     if profiles:
         asked = "a private question" if len(profiles) == 1 else f"{len(profiles)} private questions"
         costs = " or ".join(str(each) for each in dict.fromkeys(profiles))
@@ -79,6 +87,59 @@ def explain(  # noqa: PLR0913 — a plan, part by part
         head.append(("work", [f"one {draft.unit} can move what it takes by at most {work}"]))
     sections = head + [section for each in drafts for section in _level(each)]
     return "\n".join(_section(title, lines) for title, lines in sections)
+
+
+def levels_in_words(measured: Sequence[Draft], found: Reconstruction) -> str:
+    """Which levels are measured, and what it would be like to measure each by itself."""
+    costs = [_offered(draft.request) for draft in measured]
+    whole = sum(costs, Fraction(0))
+    many = f"{len(found.drafts)} sets of groups"
+    if found.is_summed:
+        said = f"{many} are sums of those of {_named(measured[0])}, which are measured, with all of the cost"
+    else:
+        shares = [
+            f"{100 * float(cost / whole):.3g} % for {_named(each)}" for cost, each in zip(costs, measured, strict=True)
+        ]
+        said = (
+            f"{many} are measured in {len(measured)} and brought together by least squares; "
+            f"of the cost {_listed(shares)}"
+        )
+    return f"{said}{_apart(found)}"
+
+
+def _apart(found: Reconstruction) -> str:
+    """How far the answers would err if each level were measured by itself, and what it would cost to err as little."""
+    pairs = [
+        (_named(draft), ours[0], theirs[0])
+        for draft, other in zip(found.drafts, found.apart, strict=True)
+        for ours, theirs in [(expected_errors(draft), expected_errors(other))]
+        if ours and ours[0].error and theirs[0].error
+    ]
+    request = found.drafts[0].request
+    if not pairs or request.within:
+        return ""
+    errors = _listed([f"± {theirs.error:.3g} instead of {ours.error:.3g} for {name}" for name, ours, theirs in pairs])
+    symbol, power = ("ε", 1) if request.rho is None else ("ρ", 2)
+    cost = sum((theirs.error or 0) ** power / (ours.error or 1) ** power for _, ours, theirs in pairs) / len(pairs)
+    return (
+        f". Measured apart at the same cost, {pairs[0][1].column} would err by {errors}; to err as little in each, at "
+        f"{symbol} = {float(_offered(request)) * cost:.3g}"
+    )
+
+
+def _listed(parts: Sequence[str]) -> str:
+    """The first of many parts."""
+    return ", ".join(parts[:_MANY_LEVELS]) + (", …" if len(parts) > _MANY_LEVELS else "")
+
+
+def _named(draft: Draft) -> str:
+    """A set of groups by its keys."""
+    return " × ".join(key.name for key in draft.keys) or "the total"
+
+
+def _offered(request: Request) -> Fraction:
+    """What is offered of ε or ρ."""
+    return request.rho or request.epsilon or Fraction(0)
 
 
 def _level(draft: Draft) -> list[tuple[str, list[str]]]:
@@ -221,6 +282,8 @@ def measure_in_words(noise: Noise) -> str:
             kind, width = "Laplace, scale", float(noise.step * scale)
         case _:
             raise unforeseen(mechanism)
+    if noise.addends:
+        return f"{_measure(noise.measure)}: least squares over what is measured; deviation {noise.deviation:,.6g}"
     name, many = _measure(noise.measure), "" if noise.number == 1 else f"the sum of {noise.number:,} noises: "
     return f"{name}: one unit moves it by at most {moved:,.6g} ({norm}); {many}{kind} {width:,.6g}; {mechanism.loss}"
 

@@ -60,9 +60,7 @@ class Terms(TypedDict, total=False):
         bounds: of columns, instead of declared ones that are wider, or of none: `{"income": Bounds(0, 10**6)}`. "auto":
             another tenth of the offer goes into how many units have values how large, by which bounds are chosen that
             hold nearly all; the answer says which.
-        consistent: whether the groups of ROLLUP are to add up to their totals: by least squares, for nothing. Each row
-            of a total must be in one of its groups, so keys list all that a column holds, or WHERE leaves out what they
-            don't.
+        consistent: without effect: the groups of ROLLUP, CUBE and GROUPING SETS add up wherever they can.
         cut_off: whether to measure what limits cut off, also where they aren't chosen by it, and of how many units
             bounds move values that are added up; for a tenth of the offer.
         dialect: of the question, as sqlglot names it; "duckdb" if nothing is said.
@@ -292,9 +290,7 @@ FORMS: Mapping[str, Form] = {
         lambda text: typed_bounds(text.split(";")),
         _bounds_as_sent,
     ),
-    "consistent": Form.as_said(
-        "Whether the groups of ROLLUP are to add up to their totals.", bool, _read_flag, typed_flag
-    ),
+    "consistent": Form.as_said("Without effect: groups of ROLLUP and CUBE add up.", bool, _read_flag, typed_flag),
     "cut_off": Form.as_said(
         "Whether to measure what limits cut off, for a tenth of the offer.", bool, _read_flag, typed_flag
     ),
