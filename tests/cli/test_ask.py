@@ -155,7 +155,7 @@ def test_gaussian_noise_and_accuracy_can_be_asked_for(run: Any) -> None:
 
 def test_noise_is_chosen_where_delta_is_offered(run: Any) -> None:
     """Which and why stands in the plan, in words and in JSON; Gaussian noise is charged in ρ."""
-    columns = ", ".join(f"COUNT(*) FILTER (WHERE age > {age}) AS n{age}" for age in range(12))
+    columns = ", ".join(f"COUNT(DISTINCT age + {age}) AS n{age}" for age in range(12))
     many, offer = f"SELECT {columns} FROM census", ["--epsilon", "1", "--delta", "1e-7"]
     found = json.loads(run("explain", many, *offer, "--format", "json").stdout)
     assert found["noise"].startswith("Gaussian: at this ε and δ its worst error is 0.")
@@ -175,7 +175,7 @@ def test_the_split_and_the_confidence_can_be_asked_for(run: Any) -> None:
     )
     assert heavy[0]["error"] < even[0]["error"]
     assert heavy[1]["error"] > even[1]["error"]
-    assert heavy[0]["share"] > even[0]["share"]
+    assert heavy[0]["share"] >= even[0]["share"]
     sure = json.loads(run("explain", COUNT, "--within", "30", "--confidence", "0.999", "--format", "json").stdout)
     assert sure["cost"]["epsilon"] > 0.2
     answer = json.loads(run("ask", COUNT, "--within", "30", "--confidence", "0.8", "--format", "json").stdout)

@@ -116,8 +116,8 @@ def test_what_may_be_asked_about_is_the_same_here_and_there(gate: tuple[Served, 
     assert "people" in connected.stdout
     data = json.loads(run("connect", *ann[1:], "--format", "json").stdout)
     assert data["key"] in connected.stdout
-    assert "ask the custodian" in connected.stdout
-    assert "ask the custodian" not in run("connect", *ann[1:], "--key", data["key"]).stdout
+    assert "check with the custodian" in connected.stdout
+    assert "check with the custodian" not in run("connect", *ann[1:], "--key", data["key"]).stdout
     other = PublicKey(bytes(32)).text
     assert run("ask", COUNT, "--epsilon", "1", *ann, "--key", "AAAA").exit_code == ExitCode.REFUSED
     refused = run("ask", COUNT, "--epsilon", "1/7", "--format", "json", *ann, "--key", other)

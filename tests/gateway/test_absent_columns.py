@@ -26,9 +26,9 @@ CLOCK = pl.DataFrame({"pid": [1], "at": pl.Series([0], dtype=pl.Time)})
     ("data", "how", "said", "hint"),
     [
         (FRAME.set_index("pid"), {"unit": "pid"}, "'pid' is the table's index", "reset_index()"),
-        (FRAME, {"unit": "pid", "columns": {"month": dp.Keys(["2024-01"])}}, "'month' holds", "make texts"),
-        (FRAME, {"unit": "pid", "columns": {"stay": (0, 10)}}, "'stay' holds duration", "make texts"),
-        (CLOCK, {"unit": "pid", "columns": {"at": dp.Keys(["1"])}}, "'at' holds time", "make texts"),
+        (FRAME, {"unit": "pid", "columns": {"month": dp.Keys(["2024-01"])}}, "'month' holds", "convert it to texts"),
+        (FRAME, {"unit": "pid", "columns": {"stay": (0, 10)}}, "'stay' holds duration", "convert it to texts"),
+        (CLOCK, {"unit": "pid", "columns": {"at": dp.Keys(["1"])}}, "'at' holds time", "convert it to texts"),
     ],
 )
 def test_why_a_column_can_not_be_declared(tmp_path: Path, data: Any, how: dict[str, Any], said: str, hint: str) -> None:

@@ -335,7 +335,7 @@ def test_a_source_that_is_written_otherwise_must_be_admitted_again(tmp_path: Pat
     config.write_text(declared)
     dp.load(config, create_ledger=True)["people"].ask(COUNT, epsilon=1)
     config.write_text(declared.replace('unit = "id"', 'unit = "id"\nmissing = ["?"]'))
-    with pytest.raises(NotAdmitted, match="another way"):
+    with pytest.raises(NotAdmitted, match="declared differently"):
         dp.load(config)["people"].ask(COUNT, epsilon=1)
 
 

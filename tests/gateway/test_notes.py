@@ -41,7 +41,7 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dp.Protected]:
 def test_an_answer_names_the_limit_in_force_and_how_to_learn_its_cost(clinic: dp.Protected) -> None:
     """Its own, or the question's; what was measured takes the place of how to measure it."""
     notes = dict(clinic.ask(COUNT, epsilon=1).notes())
-    assert notes["limits"] == "at most 5 rows of each who count; cut_off=True measures what that leaves out"
+    assert notes["limits"] == "at most 5 rows of each who count; cut_off=True measures how much that leaves out"
     own = clinic.ask(COUNT, epsilon=1, limits=dp.Limits(rows=1))
     assert dict(own.notes("cli"))["limits"].startswith("at most 1 row of each who counts; --cut-off measures")
     measured = clinic.ask(COUNT, epsilon=1, cut_off=True)

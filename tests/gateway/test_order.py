@@ -268,7 +268,7 @@ def test_what_is_left_may_not_reach_the_accuracy_asked_for(census: dp.Protected)
     census.ask("SELECT COUNT(age) AS n FROM census", epsilon="99.9")
     with pytest.raises(AccuracyUnreachable) as caught:
         census.ask(COUNT, within=5)
-    assert "left is ε = 0.1" in caught.value.message
+    assert "; ε = 0.1, with" in caught.value.message
     assert "n: ± 30 at 95 %, where ± 5 was wanted" in caught.value.hint
     assert census.spent.epsilon == Fraction(999, 10)
     answer = census.ask(COUNT, within=5, epsilon="0.1")

@@ -227,7 +227,7 @@ def test_an_account_of_one_group_goes_on_as_several(tmp_path: Path) -> None:
     first = before.ask(VISITS, epsilon=1)
     before.close()
     account = clinic(tmp_path)
-    with pytest.raises(NotAdmitted, match="another way"):
+    with pytest.raises(NotAdmitted, match="declared differently"):
         account.ask(VISITS, epsilon=1)
     assert account.spent.epsilon == 1
     account.refresh()

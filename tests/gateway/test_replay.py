@@ -211,13 +211,14 @@ def _sometimes(self: Any, values: list[int]) -> list[int]:
 @pytest.mark.parametrize("twin", ["no noise", "another call"])
 def test_replay_finds_what_goes_past_the_mechanisms(twin: str, tmp_path: Path) -> None:
     """The wrong twins: numbers without noise; and a mechanism that is called once more where there are many people."""
+    count = {"count": "SELECT region, COUNT(*) AS n FROM customers GROUP BY region"}
     tape = Tape()
     with frozen(tape), pytest.MonkeyPatch.context() as patch:
         once = Laplace.release
         patch.setattr(Laplace, "once", once, raising=False)
         patch.setattr(Laplace, "twice", lambda *given: (once(*given), once(*given))[1], raising=False)
         patch.setattr(Laplace, "release", _unnoised if twin == "no noise" else _sometimes)
-        before = _seen(BASE, SUM, tmp_path / "base", OFFERS[0])
+        before = _seen(BASE, count, tmp_path / "base", OFFERS[0])
         assert "QuestionFailed" not in str(before)
         tape.at = 0
-        assert _seen(NEIGHBOURS["removed"], SUM, tmp_path / "removed", OFFERS[0]) != before
+        assert _seen(NEIGHBOURS["removed"], count, tmp_path / "removed", OFFERS[0]) != before

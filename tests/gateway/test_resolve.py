@@ -23,7 +23,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dp.Plan, d
     """A plan whose offer was given Gaussian noise, and the same with Laplace noise."""
     ledger: Path = tmp_path_factory.mktemp("resolve") / "t.ledger"
     budget = dp.Budget(epsilon=9, delta=Fraction(1, 10**6))
-    many = ", ".join(f"SUM(CASE WHEN age > {age} THEN 1 ELSE 0 END) AS n{age}" for age in range(30))
+    many = ", ".join(f"COUNT(DISTINCT age + {age}) AS n{age}" for age in range(30))
     with dp.protect(visits(), name="t", unit=dp.Unit.row(), columns=VISITS, budget=budget, ledger=ledger) as protected:
         gaussian = protected.plan(f"SELECT {many} FROM t", epsilon=1, delta=Fraction(1, 10**6))
         assert gaussian.choice is not None

@@ -371,7 +371,7 @@ def test_a_backup_replaces_nothing(town: Town) -> None:
     back_up(str(town.path), town.copy)
     with pytest.raises(InvalidArgument, match="there is a file"):
         back_up(str(town.path), town.copy)
-    with pytest.raises(InvalidArgument, match="on a server"):
+    with pytest.raises(InvalidArgument, match="on a database server"):
         back_up("postgresql://u@localhost/d", town.folder / "other")
     with pytest.raises(LedgerError):
         back_up(str(town.folder / "none"), town.folder / "other")

@@ -319,5 +319,5 @@ def test_large_answers_lie_in_a_table_of_their_own(url: str) -> None:
         assert len(ledger.verify().problems) == 2
         with connected(url) as connection:
             connection.execute("DELETE FROM discreet_large")
-        with pytest.raises(LedgerCorrupt, match="lost"):
+        with pytest.raises(LedgerCorrupt, match="missing"):
             stored.part("parts")

@@ -144,7 +144,7 @@ def test_a_delimiter_is_one_sign(wrong: str, tmp_path: Path) -> None:
     """Which a source says once and for all."""
     path = written(tmp_path, f"name;age\n{CELL};1\n")
     assert read(Source.of(path, delimiter=";")).names == ("name", "age")
-    with pytest.raises(SourceError, match="no ',' stands in the header"):
+    with pytest.raises(SourceError, match="there is no ',' in the header"):
         read(Source.of(path, delimiter=","))
     with pytest.raises(InvalidArgument, match="one ASCII character"):
         Source.of(path, delimiter=wrong)

@@ -233,7 +233,7 @@ def test_every_state_of_a_question(chromium: Browser, address: str, running: Vis
         left_behind(running): "Others are before it",
         left_behind(running, started=datetime.now(UTC)): "however long the question runs",
         left_behind(running, failed=True): "No more is said of why",
-        "/answers/nobody": "no such question of yours",
+        "/answers/nobody": "you have no such question",
     }
     with opened(chromium, address, running, "analyst") as watched:
         for path, words in states.items():

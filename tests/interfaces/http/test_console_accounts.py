@@ -174,7 +174,7 @@ def test_of_several_questions_the_wrong_one_is_named(running: Visited) -> None:
     assert "above_ceiling" in page.text
     assert "Request approval" not in page.text
     refused = poor.post("/requests", data={**above, "form": form_of(page), "purpose": "x"})
-    assert "requested for one question" in refused.text
+    assert "requested for only one question" in refused.text
 
 
 def test_who_is_above_the_ceiling_or_the_budget_is_told_with_the_plan(running: Visited) -> None:
@@ -266,7 +266,7 @@ def test_a_question_without_an_answer_has_no_certificate(
     states = {
         "reserved": ("hasn’t left", None, []),
         "failed": ("got no answer", None, []),
-        "committed": ("It doesn’t hold", real["certificate"], ["its certificate names a cost that wasn't charged"]),
+        "committed": ("It doesn’t hold", real["certificate"], ["its certificate names another cost"]),
     }
     for state, (words, proof, problems) in states.items():
         content = {name: value for name, value in real.items() if name != "signature"}

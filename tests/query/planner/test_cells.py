@@ -5,9 +5,10 @@ Moments that are read from cells are compared with those that are added up by th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from math import inf, isnan, nan
 from typing import Any
 
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.query import ir
 from discreet.query.aggregates import Moment
-from discreet.query.planner import Level, Request, make_plan, worst_error
+from discreet.query.planner import Draft, Level, Request, blocks, make_plan, plan, worst_error
 from discreet.query.planner.accuracy import expected_errors
 from discreet.query.planner.cells import Cells, TooManyCellsError
 from discreet.query.sql import question
@@ -260,6 +261,71 @@ def test_measures_stay_apart_where_that_errs_less() -> None:
     assert not vectors(planned("SELECT CORR(a, b) AS c FROM t", PAIR, rho="1/2"))
     assert vectors(planned("SELECT AVG(a) AS m FROM t", PAIR, epsilon=1))
     assert not vectors(planned("SELECT COUNT(*) AS n FROM t", PAIR, epsilon=1))
+
+
+EIGHT = dataset(*[(0, 100)] * 8)
+
+ON_EIGHT = [(name, other) for name, other in zip("abcdefgh", "bcdefgha", strict=True)]
+
+LONG = [
+    "k, " + ", ".join(f"VAR_SAMP(a) FILTER (WHERE {a} > 5 AND {b} < 20) AS {a}" for a, b in ON_EIGHT[:6]),
+    ", ".join(f"VAR_SAMP({a}) FILTER (WHERE {b} > {n}) AS {a}{n}" for n in range(10) for a, b in ON_EIGHT),
+    ", ".join(
+        f"COUNT_IF({' OR '.join(f'{a} < {b} - {n} AND {b} > {place}' for n in range(1, 25))}) AS {a}"
+        for place, (a, b) in enumerate(ON_EIGHT[:6])
+    ),
+]
+"""Whoever asks such things decides how many arrangements there are, and how long each takes."""
+
+
+def tried(monkeypatch: pytest.MonkeyPatch, make: Callable[[], object]) -> int:
+    """How many numbers the arrangements have that are looked at while something is planned."""
+    found: list[int] = []
+
+    def ruled(draft: Draft) -> Draft:
+        made = usual(draft)
+        found.append(sum(len(noise.numbers) for noise in made.noises))
+        return made
+
+    usual = plan._ruled
+    with monkeypatch.context() as patched:
+        patched.setattr(plan, "_ruled", ruled)
+        make()
+    return sum(found)
+
+
+@pytest.mark.parametrize("asked", LONG, ids=["levels", "many", "long"])
+def test_a_question_decides_not_how_much_is_tried(monkeypatch: pytest.MonkeyPatch, asked: str) -> None:
+    """By a count, not a clock, so that a plan is the same everywhere; without the limit, far more would be tried."""
+    text = f"SELECT {asked} FROM t" + (" GROUP BY ROLLUP (k)" if asked.startswith("k,") else "")
+    few = tried(monkeypatch, lambda: planned(text, EIGHT))
+    assert few < 2 * blocks._MOST_TRIED
+    monkeypatch.setattr(blocks, "_MOST_TRIED", 10**9)
+    assert tried(monkeypatch, lambda: planned(text, EIGHT)) > 1.3 * few
+
+
+def test_questions_that_are_planned_together_share_what_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dashboard of ten takes no more than some few."""
+    asked = question("SELECT " + ", ".join(f"AVG({a}) AS {a}" for a in "abcdef") + " FROM t", EIGHT.tables)
+    alone, among = (
+        tried(monkeypatch, partial(make_plan, asked, Request.of(epsilon=1), EIGHT, among=number)) for number in (1, 10)
+    )
+    assert among < alone / 3
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        [" AND ".join(f"{name} <> {n}" for name in "abcdefgh") for n in range(4)],
+        [" OR ".join(f"a < b - {n} AND b > c - {n}" for n in range(number, number + 40)) for number in (1, 41)],
+    ],
+    ids=["many", "long"],
+)
+def test_conditions_that_take_long_to_tell_apart_have_no_cells(conditions: list[str]) -> None:
+    """There may be few of them, of many parts."""
+    asked = ", ".join(f"COUNT(*) FILTER (WHERE {each}) AS c{place}" for place, each in enumerate(conditions))
+    with pytest.raises(TooManyCellsError):
+        planned(f"SELECT {asked} FROM t", EIGHT, in_cells=True)
 
 
 PLAIN = replace(dataset((0, 100), (0, 100), nullable=False), name="plain")

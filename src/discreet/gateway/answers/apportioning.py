@@ -73,7 +73,7 @@ def apportioned(
 
     def planned(offers: Sequence[Request]) -> tuple[Plan, ...]:
         pairs = zip(families, offers, strict=True)
-        return tuple(family.plan(offer, dataset, in_cells=in_cells) for family, offer in pairs)
+        return tuple(family.plan(offer, dataset, in_cells=in_cells, among=len(bundles)) for family, offer in pairs)
 
     if request.within:
         return _reaching(requests, planned)
@@ -221,7 +221,7 @@ class Family:
     bundles: tuple[Bundle, ...]
     known: tuple[Request, Plan] | None = None
 
-    def plan(self, request: Request, dataset: Dataset, *, in_cells: bool | None) -> Plan:
+    def plan(self, request: Request, dataset: Dataset, *, in_cells: bool | None, among: int) -> Plan:
         """Its plan at an offer.
 
         Raises:
@@ -230,7 +230,8 @@ class Family:
         """
         if len(self.bundles) == 1:
             (only,) = self.bundles
-            return make_plan(only.question, _own(only, request), dataset, as_written=True, in_cells=in_cells)
+            own = _own(only, request)
+            return make_plan(only.question, own, dataset, as_written=True, in_cells=in_cells, among=among)
         if self.known is not None and self.known[0] == request:
             return self.known[1]
         found = self.together(request, dataset, in_cells=in_cells)

@@ -28,6 +28,16 @@ _MOST_JOINED = 6
 tried takes some milliseconds."""
 
 
+_MOST_TRIED = 1_000
+"""How many released numbers the arrangements that are tried may have in all, over all levels: each takes about half a
+millisecond. Whoever asks chooses how many there are, and a count is the same on every machine, as a plan must be."""
+
+_SIGNS = 200
+"""So many signs of what aggregates are of take as long as a number."""
+
+_TIMES = 4
+"""Cells are taken to have so many times as many numbers as measures apart, before they are made."""
+
 _BY = 1.01
 """Errors that are less by one part in a hundred may be so by the grids on which noise is drawn."""
 
@@ -45,11 +55,13 @@ class Trials:
         apart: the drafts of all levels without blocks.
         planned: the same with blocks.
         readings: how long drafts take, in readings of a table.
+        among: how many questions are planned together. They share what may be tried beyond the first arrangements.
     """
 
     apart: Sequence[Draft]
     planned: Callable[[Blocks], Sequence[Draft]]
     readings: Callable[[Sequence[Draft]], float]
+    among: int = 1
 
     def best(self) -> Sequence[Draft]:
         """The drafts with the blocks that err least, of those that are tried."""
@@ -63,13 +75,19 @@ class Trials:
         return self.planned((names,)) if names else self.apart
 
     def _best(self) -> Sequence[Draft]:
-        best, blocks = self.apart, Blocks()
+        best, blocks, left = self.apart, Blocks(), _MOST_TRIED
+        least = self._written + _TIMES * _numbers(self.apart)
         for found in dict.fromkeys(_first(self._asked)):
-            best, blocks = self._better(best, blocks, found)
+            if left >= least:
+                best, blocks, tried = self._better(best, blocks, found)
+                left -= tried
+        left //= self.among
         while len(self._asked) <= _MOST_JOINED:
             before = blocks
             for found in _joined(before, self._asked):
-                best, blocks = self._better(best, blocks, found)
+                if left >= least:
+                    best, blocks, tried = self._better(best, blocks, found)
+                    left -= tried
             if blocks == before:
                 break
         return best
@@ -87,19 +105,34 @@ class Trials:
         whole = {name for name, one in draft.estimators if len(self.apart) > 1 and isinstance(one, Total) and one.whole}
         return {name: asked for name, asked in moments_of(draft).items() if asked and name not in whole}
 
-    def _better(self, best: Sequence[Draft], blocks: Blocks, found: Blocks) -> tuple[Sequence[Draft], Blocks]:
-        """Whichever errs less, by enough to be no matter of rounding, and doesn't take much longer."""
+    def _better(self, best: Sequence[Draft], blocks: Blocks, found: Blocks) -> tuple[Sequence[Draft], Blocks, int]:
+        """Whichever errs less, by enough to be no matter of rounding, and doesn't take much longer; and what it took.
+
+        To find out that there are too many cells takes about as long as measures apart.
+        """
         try:
             drafts = self.planned(found)
         except TooManyCellsError:
-            return best, blocks
+            return best, blocks, self._written + _numbers(self.apart)
+        tried = self._written + _numbers(drafts)
         if gain(drafts, best) <= _BY or self.readings(drafts) > _LONGER * (1 + self._readings_apart):
-            return best, blocks
-        return drafts, found
+            return best, blocks, tried
+        return drafts, found, tried
+
+    @cached_property
+    def _written(self) -> int:
+        """How long it takes to read what aggregates are of, in numbers, over all levels."""
+        values = [value for moments in self._asked.values() for each in moments for value, _ in each.powers]
+        return len(self.apart) * sum(len(str(value)) for value in values) // _SIGNS
 
     @cached_property
     def _readings_apart(self) -> float:
         return self.readings(self.apart)
+
+
+def _numbers(drafts: Sequence[Draft]) -> int:
+    """How many numbers are released, over all levels."""
+    return sum(len(noise.numbers) for draft in drafts for noise in draft.noises)
 
 
 def _first(asked: Mapping[str, Sequence[Moment]]) -> Iterator[Blocks]:

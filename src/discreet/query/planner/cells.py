@@ -40,7 +40,12 @@ MOST_CELLS = 64
 """More cells aren't tried: what is read from so many has eight times the noise of one."""
 
 _MOST_CLASSES = 12
-"""Sets of conditions of more terms aren't told apart: all pairs are looked at, each for half a millisecond."""
+_MOST_CONDITIONS = 24
+"""Sets of conditions of more terms, or of more conditions in all, aren't told apart: all pairs are looked at, each for
+half a millisecond."""
+
+_MOST_WRITTEN = 4_000
+"""Conditions that are longer together, in signs, aren't either: the time that a pair takes grows with its length."""
 
 _STEPS = 500
 """To find out whether a row may meet two conditions."""
@@ -144,6 +149,8 @@ class Cells:
         """
         known = _Terms()
         terms = {term for moment in moments for term in known.polynomial(moment)}
+        if len(known.conditions) > _MOST_CONDITIONS or sum(map(len, known.conditions)) > _MOST_WRITTEN:
+            raise TooManyCellsError
         patterns = tuple(_patterns(terms, known))
         if sum(prod(degree + 1 for _, degree in each.degrees) for each in patterns) > MOST_CELLS:
             raise TooManyCellsError
@@ -175,6 +182,7 @@ class _Terms:
     def __init__(self) -> None:
         self.conditions: dict[str, ir.Expr] = {}
         self.values: dict[str, ir.Expr] = {}
+        self._excluded: dict[tuple[tuple[str, bool], tuple[str, bool]], bool] = {}
 
     def polynomial(self, moment: Moment) -> _Polynomial:
         """The terms that a moment is made of, each with its factor."""
@@ -222,15 +230,22 @@ class _Terms:
 
     def exclude(self, one: str, other: str) -> bool:
         """Whether no row meets both conditions."""
-        return _contradict(self.conditions[one], self.conditions[other])
+        return self._no_row((one, True), (other, True))
 
     def implies(self, one: str, other: str) -> bool:
         """Whether each row that meets a condition meets another."""
-        return one == other or _contradict(self.conditions[one], _fails(self.conditions[other]))
+        return one == other or self._no_row((one, True), (other, False))
 
     def covers(self, one: str, other: str) -> bool:
         """Whether each row meets one of two conditions."""
-        return _contradict(_fails(self.conditions[one]), _fails(self.conditions[other]))
+        return self._no_row((one, False), (other, False))
+
+    def _no_row(self, one: tuple[str, bool], other: tuple[str, bool]) -> bool:
+        """Whether no row has two conditions turn out so; looked at once, as conditions may be long."""
+        if (one, other) not in self._excluded:
+            sides = [self.conditions[name] if met else _fails(self.conditions[name]) for name, met in (one, other)]
+            self._excluded[one, other] = _contradict(*sides)
+        return self._excluded[one, other]
 
     def cells(self, pattern: _Pattern) -> Iterator[ir.Expr]:
         """What a row adds to each cell of a pattern; NULL where it isn't in it.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor, prod
 
 from discreet.errors import InvalidArgument, TooManyGroups, Unsupported, unforeseen
@@ -315,9 +316,15 @@ def _estimator(aggregate: ir.Aggregate, measures: Measures) -> Estimator:
 
     Of one of which no row is counted, nothing is: such as COUNT(*) FILTER (WHERE age > 200), where age ends at 110.
     """
-    if any(each is not None and is_always_null(each, Trial(_STEPS)) for each in (aggregate.argument, aggregate.other)):
+    if any(each is not None and _is_never_there(each) for each in (aggregate.argument, aggregate.other)):
         return OfNoRows(is_count=aggregate.function.is_count)
     found = aggregate.function.estimator(aggregate, measures)
     if not isinstance(found, Estimator):  # what isn't one needn't say how noise moves it
         raise unforeseen(found)
     return found
+
+
+@lru_cache(maxsize=1024)
+def _is_never_there(value: ir.Expr) -> bool:
+    """Whether a value is NULL for every row; looked at once, though many arrangements of its aggregate are tried."""
+    return is_always_null(value, Trial(_STEPS))

@@ -367,13 +367,14 @@ class Plan:
         }
 
 
-def make_plan(
+def make_plan(  # noqa: PLR0913 — what is asked, and how it may be planned
     question: ir.Question,
     request: Request,
     dataset: Dataset,
     *,
     as_written: bool = False,
     in_cells: bool | None = None,
+    among: int = 1,
 ) -> Plan:
     """Apply the rules to each level of a question.
 
@@ -383,6 +384,7 @@ def make_plan(
         dataset: with the bounds that the request asks for; the widest there are, where they're yet to be chosen.
         as_written: whether ratios of sums and counts stay what they are, because several questions share these.
         in_cells: whether all aggregates are read from the same cells; None for whatever errs less.
+        among: how many questions are planned together, and share the time in which that is tried.
 
     Raises:
         QueryError: the question can't be bounded, or not at what is offered.
@@ -399,7 +401,7 @@ def make_plan(
     offer = request.left(SHARE) if request.takes_profile else request
     questions = grouping_sets_of(question)
     drafts = [_begun(each, offer.shared(len(questions)), dataset) for each in questions]
-    apart = _with_ranks(drafts, _drafted(drafts, in_cells))
+    apart = _with_ranks(drafts, _drafted(drafts, in_cells, among))
     measured, reconstruction = put_together(apart, offer) or (apart, None)
     plan = Plan(dataset, (question,), request, tuple(map(Level, measured)), reconstruction=reconstruction)
     if plan.is_free or not request.takes_profile:
@@ -428,7 +430,7 @@ def plan_together(
     """
     offer = levels[0][1]
     drafts = [_begun(each, request.shared(len(levels)), dataset) for each, request in levels]
-    found = put_together(_drafted(drafts, in_cells), offer)
+    found = put_together(_drafted(drafts, in_cells, len(levels)), offer)
     if found is None:
         return None
     measured, reconstruction = found
@@ -463,7 +465,7 @@ def _sharing_plans(asked: Sequence[tuple[ir.Question, Dataset]], request: Reques
     return tuple(make_plan(question, offer, replace(dataset, least_units=0)) for question, dataset in asked)
 
 
-def _drafted(drafts: Sequence[Draft], in_cells: bool | None) -> Sequence[Draft]:
+def _drafted(drafts: Sequence[Draft], in_cells: bool | None, among: int) -> Sequence[Draft]:
     """The drafts of all levels, filled in by the rules; aggregates in cells where they err less there."""
     apart = [_ruled(draft) for draft in drafts]
     if in_cells is False:
@@ -475,7 +477,7 @@ def _drafted(drafts: Sequence[Draft], in_cells: bool | None) -> Sequence[Draft]:
     def readings(drafts: Sequence[Draft]) -> float:
         return sum(Level(draft).readings for draft in drafts)
 
-    trials = Trials(apart, planned, readings)
+    trials = Trials(apart, planned, readings, among)
     return trials.best() if in_cells is None else trials.together()
 
 
