@@ -21,7 +21,7 @@ from hypothesis import given
 import discreet as dp
 from discreet.engine import ExactResult
 from discreet.gateway import execute as gateway
-from discreet.gateway.answers import Arrangement, Group, reconstructed
+from discreet.gateway.answers import Arrangement, Group, how_shown, reconstructed
 from discreet.mechanisms import Laplace
 from discreet.privacy import Adjacency, Bounds, Budget, Keys, KeyValue, Limits, Unit
 from discreet.query import ir
@@ -414,3 +414,15 @@ def test_an_answer_says_where_intervals_have_room(account: dp.Protected) -> None
     said, of_rows = "whole numbers are shown that add up", account.plan(CUBE, epsilon=1).drafts[0].unit.is_row
     assert said not in account.ask(CUBE, epsilon="1/100").coverage
     assert (said in account.ask(CUBE, epsilon=100).coverage) is not of_rows
+
+
+def test_an_answer_that_picked_among_all_levels_says_so() -> None:
+    """ORDER BY with LIMIT picks one of all that is answered, which may be more than what is measured."""
+    asked = plan("CUBE (a, b, c) ORDER BY n DESC LIMIT 1", epsilon=1)
+    groups = released(asked, dict.fromkeys(cells_of(asked), 0))
+    how = how_shown(asked, asked, groups)
+    assert how is not None
+    shown = how(0, groups[0].key)
+    answered = sum(len(list(product(*(key.values or () for key in draft.keys)))) for draft in asked.drafts)
+    assert shown is not None
+    assert shown.share <= 1 / answered

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from discreet.accounting import charge_of, zcdp_to_epsilon
@@ -231,7 +232,10 @@ def how_shown(
     by_order = any(question.limit is not None or question.offset for question in picking)
     by_having = any(question.having is not None for question in picking)
     numbers = frozenset(name for _, one in plan.levels[0].draft.estimators for name in one.parts)
-    shown = Shown(1 / max(len(groups), 1) if by_order else 1.0, (Unknown(numbers),) if by_having else ())
+    # Of what is answered there may be more than what is measured: CUBE of n truths has 3ⁿ groups of 2ⁿ.
+    every = () if plan.reconstruction is None else plan.drafts
+    answered = sum(prod(len(key.values or ()) for key in draft.keys) for draft in every)
+    shown = Shown(1 / max(len(groups), answered, 1) if by_order else 1.0, (Unknown(numbers),) if by_having else ())
     return lambda _level, _key: shown
 
 
