@@ -264,3 +264,36 @@ def test_all_tables_of_two_keys_are_planned_within_a_second() -> None:
     assert len(plan.levels) == 91
     assert len(plan.bundles) == 1
     assert took < 1
+
+
+def truths(number: int, *, nullable: bool) -> Dataset:
+    """A table with as many keys of two values, which rows may lack."""
+    two: dict[str, object] = {"keys": Keys([0, 1])} if nullable else {"bounds": Bounds(0, 1), "nullable": False}
+    columns = tuple(Column(name=f"k{place}", kind=Kind.INTEGER, **two) for place in range(number))  # type: ignore[arg-type]  # either
+    table = Table(
+        name="t", source=Source(kind="csv", location="t.csv"), unit=Unit.row(), limits=Limits(rows=1), columns=columns
+    )
+    return Dataset(name="t", tables=(table,), budget=BUDGET, ledger="t.ledger")
+
+
+def of_all_and_one(number: int) -> str:
+    """All groups by as many keys, those by one, and the total."""
+    names = ", ".join(f"k{place}" for place in range(number))
+    return f"SELECT {names}, COUNT(*) AS n FROM t GROUP BY GROUPING SETS (({names}), (k0), ())"
+
+
+def test_groups_of_rows_that_are_left_are_bounded() -> None:
+    """Of 2¹⁴ groups there would be 3¹⁴ with those: then each level is measured by itself, as its groups are."""
+    plan = planned(of_all_and_one(14), truths(14, nullable=True), epsilon=1)
+    assert plan.reconstruction is None
+    assert [prod(len(key.values or ()) for key in level.draft.keys) for level in plan.levels] == [2**14, 2, 1]
+
+
+def test_planning_many_keys_takes_no_time_that_grows_with_their_subsets() -> None:
+    """Weighing 4¹⁴ terms would take minutes, for nothing; the finest level alone needs no weights."""
+    began = process_time()
+    plan = planned(of_all_and_one(14), truths(14, nullable=False), rho="1/100")
+    assert process_time() - began < 10
+    assert plan.reconstruction is not None
+    assert plan.reconstruction.is_summed
+    assert not plan.reconstruction.weights

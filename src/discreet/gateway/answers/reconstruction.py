@@ -70,11 +70,11 @@ class _Work:
         """The tables of one number, level by level."""
         found, quantum = self.found, quantum_of(number)
         measured = [self._measured(place, number.name, groups) for place in range(len(found.measured))]
-        if not found.is_whole:
-            return [self._rounded(*self._estimated(number.name, table, measured), quantum) for table in self._tables]
         every = frozenset(self._names)
-        if found.is_summed and quantum == 1:
-            whole = measured[0]
+        if found.is_summed:
+            whole = measured[0] if quantum == 1 else self._stretched(measured[0], 1, quantum)
+        elif not found.is_whole:
+            return [self._rounded(*self._estimated(number.name, table, measured), quantum) for table in self._tables]
         else:
             whole = self._stretched(*self._estimated(number.name, every, measured), quantum)
         return [self._summed(whole, every, table) for table in self._tables]

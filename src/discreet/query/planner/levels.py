@@ -43,6 +43,7 @@ from discreet.query.estimates import Addend, Noise, can_be_summed
 from discreet.query.ir import has_one_row
 from discreet.query.planner.accuracy import MOST, Target, least_offer, squared_error, targets
 from discreet.query.planner.draft import Draft
+from discreet.query.planner.groups import MOST_GROUPS
 from discreet.query.planner.margins import Keys, Margins, subsets
 from discreet.query.planner.noise_calibration import paid, parts_of
 from discreet.query.planner.request import Request
@@ -64,6 +65,12 @@ _LEAST = 1e-9
 _FEW = 10
 """So many noises of a sum are reckoned with as they are; the others are many and small, and taken for a little more."""
 
+_MOST_TERMS = 2**18
+"""With more terms, over all pairs of levels, the finest is measured alone: it takes no weights. CUBE of 6 keys has 7⁶.
+
+A term is one of 4ᵏ that two levels with k keys in common have. Planning is free, so hostile questions must end as well.
+"""
+
 _MANY = 16
 """Of more levels, the split that is best in the model is taken, whatever rounding adds; else the better one of two."""
 
@@ -75,7 +82,8 @@ class Reconstruction:
     Args:
         keys: of all levels, with the group of the rows that are left, if there is one.
         measured: the keys of each level that is measured, by what tells them apart.
-        weights: for each number that is released and each component, what the measured levels weigh in it, in 2⁻¹⁶.
+        weights: for each number that is released and each component, what the measured levels weigh in it, in 2⁻¹⁶;
+            none where one level is measured.
         possible: the groups by all keys that there can be, where public tables rule others out; None if all can.
         drafts: of each level that is answered, with the noise that its numbers have.
         apart: the same, if each level were measured by itself.
@@ -157,12 +165,19 @@ def _add_up(drafts: Sequence[Draft]) -> bool:
     return (
         len(set(tables)) == len(drafts) > 1
         and all(len(table) == len(draft.keys) for table, draft in zip(tables, drafts, strict=True))
+        and all(map(_stays_small, drafts))
         and not any(draft.has_private_keys or draft.least_units or draft.picks or not draft.noises for draft in drafts)
         and all(draft.measures == first.measures for draft in drafts)
         and all(isinstance(measure, kinds) for measure in first.measures)
         and (is_unlimited or all(_limits_rows_alone(draft, first) for draft in drafts))
         and _have_the_same_values(drafts)
     )
+
+
+def _stays_small(draft: Draft) -> bool:
+    """Whether a level may be answered with the groups of rows that are left as well: each key's has its own."""
+    cells = prod(len(key.values or ()) for key in _complete(draft).keys)
+    return cells * max(1, len(draft.question.aggregates)) <= MOST_GROUPS
 
 
 def _limits_rows_alone(draft: Draft, first: Draft) -> bool:
@@ -265,9 +280,15 @@ class _Levels:
         return tuple(targets(draft, draft.laws) for draft in self.whole) if self.offer.within else ()
 
     @property
+    def is_large(self) -> bool:
+        """Whether it would take long to weigh several measured levels against each other."""
+        tables = self.margins.tables
+        return sum(4 ** len(one & other) for one in tables for other in tables) > _MOST_TERMS
+
+    @property
     def splits(self) -> tuple[tuple[Fraction, ...], ...]:
         """The splits of the offer among which one is chosen."""
-        if any(draft.together for draft in self.apart):
+        if self.is_large or any(draft.together for draft in self.apart):
             # Groups that can't be are known to be empty, so that others don't have equally many parts.
             alone = tuple(Fraction(draft is self.finest) for draft in self.apart)
             return () if self.finest is None else (alone,)
@@ -341,7 +362,7 @@ class _Weighing:
         return Reconstruction(
             keys=levels.keys,
             measured=tuple(levels.margins.tables[place] for place in self.places),
-            weights={name: self._weights(name) for name in levels.whole[0].laws},
+            weights={} if len(self.places) == 1 else {name: self._weights(name) for name in levels.whole[0].laws},
             possible=levels.possible,
             drafts=levels.apart,
             apart=levels.apart,
