@@ -283,7 +283,8 @@ class _Levels:
     def is_large(self) -> bool:
         """Whether it would take long to weigh several measured levels against each other."""
         tables = self.margins.tables
-        return sum(4 ** len(one & other) for one in tables for other in tables) > _MOST_TERMS
+        terms: int = sum(1 << 2 * len(one & other) for one in tables for other in tables)
+        return terms > _MOST_TERMS
 
     @property
     def splits(self) -> tuple[tuple[Fraction, ...], ...]:
