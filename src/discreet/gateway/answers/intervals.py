@@ -6,14 +6,14 @@ many units; and an answer that follows from one that picked was picked with it. 
 by which HAVING and ORDER BY pick are the usual ones, since nothing is picked yet.
 
 *Conditions on a group's own numbers* (a threshold, HAVING) are reckoned with as `estimates.selected_groups` says: an
-interval holds in the stated share of the draws that show the group. The noise of a group is independent of that of
-others. So if R groups of an answer are shown, the expected share of these whose interval fails is at most α of the
-answers that show any.
+interval holds in the stated share of the draws that show the group. The noise of a group that was measured by itself
+is independent of that of others. So if R such groups of an answer are shown, the expected share of these whose interval
+fails is at most α of the answers that show any.
 
 *ORDER BY with LIMIT or OFFSET* shows R of the m groups that HAVING leaves. If each has the interval of the confidence
 1 − α·R/m, the expected share of those picked whose interval fails is at most α, whatever is picked by. What keys alone
-decide picks nothing. Groups that were added up from others, or made consistent, share noise; of these the theorem says
-nothing, and none was seen for which it doesn't hold.
+decide picks nothing. Groups that were added up from others, or put together from several levels, share noise; of these
+the theorem says nothing, and none was seen for which it doesn't hold.
 
 Source: Benjamini, Yekutieli (2005), "False discovery rate-adjusted multiple confidence intervals for selected
 parameters", Theorem 1.
