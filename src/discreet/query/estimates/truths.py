@@ -42,7 +42,7 @@ class Truth(Estimator):
         """The truth of one group; None where a count of its rows leaves none."""
         if is_empty(self.rows, noisy, noises):
             return None
-        is_there = self.number.exactly(noisy, noises) > _reach(self.number, noises, _SURE)
+        is_there = self.number.exactly(noisy, noises) > self._end(noises)
         return self.decided if is_there else not self.decided
 
     def interval(self, _noisy: Noisy, _noises: Noises, _confidence: float) -> None:
@@ -59,11 +59,15 @@ class Truth(Estimator):
         as probable as noise beyond R − r.
         """
         said, other = ("TRUE", "FALSE") if self.decided else ("FALSE", "TRUE")
-        overlooked = _reach(self.number, noises, _SURE) + _reach(self.number, noises, confidence)
+        overlooked = self._end(noises) + _reach(self.number, noises, confidence)
         return (
             f"{said} by chance in {float(100 * (1 - _SURE)):g} % at most; "
             f"{other} overlooks {overlooked:,.4g} rows at most, at {float(100 * confidence):.3g} %"
         )
+
+    def _end(self, noises: Noises) -> float:
+        """Beyond it there is said to be a row: half of one at least, however little noise there is."""
+        return max(_reach(self.number, noises, _SURE), 0.5)
 
     def beside(self, rows: Linear | None) -> Self:
         """It is NULL then where the count leaves no row."""
