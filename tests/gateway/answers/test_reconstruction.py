@@ -1,7 +1,7 @@
 """Levels that are put together: against linear algebra, by brute force over neighbours, and over fresh noise.
 
 The tests with draws fail by chance with a probability of at most 1e-11 for each level, and there are fewer than 100 of
-these in all: false alarm below 1e-9. Intervals of 0.8 times the width hold in some 88 % of the draws instead of 95 %.
+these in all: false alarm below 1e-9. Intervals of two fifths of the width hold in at most 70 % of the draws.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from discreet.privacy import Adjacency, Bounds, Budget, Keys, KeyValue, Limits, 
 from discreet.query import ir
 from discreet.query.planner import Plan, Request, make_plan, quantum_of
 from discreet.query.sql import question
-from discreet.stats import upper_bound
+from discreet.stats import lower_bound, upper_bound
 from discreet.tables import Column, Dataset, Kind, Source, Table
 from support.examples import examples
 from support.neighbours import engine_of
@@ -175,8 +175,8 @@ def _with_all_groups(asked: Plan) -> tuple[object, ...]:
 
 
 def test_levels_apart_do_not_add_up() -> None:
-    """The comparison above would notice: with noise of 10⁴ rows, sums agree by chance in fewer than 1 of 10⁸ runs."""
-    asked = plan("CUBE (a, b)", epsilon="1/10000").apart
+    """The comparison above would notice: with noise of 10¹² rows, sums agree by chance in fewer than 1 of 10¹² runs."""
+    asked = plan("CUBE (a, b)", epsilon="1/1000000000000").apart
     assert asked is not None
     total = asked.levels[-1].draft.noises[0].mechanism.release([0])[0]
     assert total != sum(asked.levels[0].draft.noises[0].mechanism.release([0] * 6))
@@ -255,7 +255,7 @@ def test_one_row_moves_all_levels_by_no_more_than_was_paid(
 
 # ── Coverage, over fresh noise ────────────────────────────────────────────────────────────────────────────────────────
 
-RUNS = 250
+RUNS = 1_000
 SURE = 1 - Fraction(1, 10**11)
 
 
@@ -273,7 +273,12 @@ SURE = 1 - Fraction(1, 10**11)
     ],
 )
 def test_intervals_hold_as_often_as_they_say(sets: str, offer: dict[str, object], most: float) -> None:
-    """At each level; where noise is small, a little more often, as whole numbers are shown."""
+    """At each level; where noise is small, a little more often, as whole numbers are shown.
+
+    Groups of one answer share noise, so no more draws are reckoned with than there were answers. Each of some 60 bounds
+    is missed by chance once in 10¹¹ draws: false alarm below 1e-9. Intervals of two fifths of the width hold in at most
+    70 %, and are found out.
+    """
     asked = plan(sets, **offer)
     truth = {cell: 40 + 7 * place for place, cell in enumerate(cells_of(asked))}
     held, narrow, drawn = ([0] * len(asked.drafts) for _ in range(3))
@@ -284,15 +289,13 @@ def test_intervals_hold_as_often_as_they_say(sets: str, offer: dict[str, object]
             assert interval is not None
             exact = sum(value for cell, value in truth.items() if belongs(cell, group, asked))
             held[group.level] += interval.lo <= exact <= interval.hi
-            narrow[group.level] += abs(exact - values["n"]) <= 0.8 * (interval.hi - interval.lo) / 2
+            narrow[group.level] += abs(exact - values["n"]) <= 0.4 * (interval.hi - interval.lo) / 2
             drawn[group.level] += 1
-    # Groups of one answer share noise: as few independent draws as there were answers are reckoned with.
     for ours, twin, number in zip(held, narrow, drawn, strict=True):
         share = [round(RUNS * each / number) for each in (ours, twin)]
         assert upper_bound(share[0], RUNS, SURE) >= Fraction(19, 20)
-        assert ours / number >= 0.9
-    assert sum(held) / sum(drawn) <= most
-    assert sum(narrow) / sum(drawn) < 0.94 or most > 0.98
+        assert lower_bound(share[0], RUNS, SURE) <= most
+        assert upper_bound(share[1], RUNS, SURE) < Fraction(19, 20) or most > 0.98
 
 
 # ── Through the whole house ───────────────────────────────────────────────────────────────────────────────────────────

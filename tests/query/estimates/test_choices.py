@@ -302,7 +302,7 @@ def test_at_a_great_offer_choices_are_right() -> None:
 def test_groups_without_rows_are_answered() -> None:
     """With public keys; the interval says that it could be anything.
 
-    False alarm: another interval is chosen with a chance of at most 0.05 × 4/95; three times of five once in 1e7.
+    False alarm: another interval is chosen with a chance of at most 0.05 × 4/95; four times of five once in 1e10.
     """
     plan = level("SELECT level, MEDIAN(age) AS m, MODE(sex) AS s FROM people GROUP BY level", epsilon=1)
     exact, expr, anything = exact_of(plan, people(3)), plan.draft.question.outputs[1].expr, 0
@@ -312,7 +312,7 @@ def test_groups_without_rows_are_answered() -> None:
         ends = interval_of(plan.draft, expr, 0.95)(groups[-1].noisy)
         assert ends is not None
         anything += (ends.lo, ends.hi) == (0, 110)
-    assert anything >= 3
+    assert anything >= 2
 
 
 def test_where_no_row_is_left_nothing_is_chosen() -> None:
