@@ -110,20 +110,18 @@ class Planning:
             )
         return made
 
-    def remade(self, asked: StoredRequest) -> Iterator[Plan]:
-        """The plan that an earlier request would get now, and those that it got before: none of what would be refused.
+    def remade(self, asked: StoredRequest, *, in_cells: bool | None) -> Iterator[Plan]:
+        """The plans of an earlier request, as small groups are withheld now or weren't; none of what would be refused.
 
-        Before there were cells, each number was measured apart; and small groups may not have been withheld.
+        Args:
+            asked: the request.
+            in_cells: None for the rules as they are; False for those of before there were cells.
         """
         for least_units in dict.fromkeys((self._dataset.least_units, 0)):
             earlier = copy(self)
             earlier._dataset = replace(self._dataset, least_units=least_units)  # noqa: SLF001 — its own kind
             try:
-                planned = earlier._planner(asked)  # noqa: SLF001 — its own kind
-                plan = planned(asked.request)
-                yield plan
-                if plan.reads_cells:
-                    yield planned(asked.request, in_cells=False)
+                yield earlier._planner(asked)(asked.request, in_cells=in_cells)  # noqa: SLF001 — its own kind
             except DiscreetError:
                 continue
 

@@ -49,10 +49,10 @@ class ReuseIndex:
 
     Args:
         account: where they are kept.
-        remake: from what was asked to its plans, as the rules make it now and as they made it before.
+        remake: from what was asked to its plans, by the rules as they are or, with `in_cells=False`, as they once were.
     """
 
-    def __init__(self, account: Account, remake: Callable[[StoredRequest], Iterable[Plan]]) -> None:
+    def __init__(self, account: Account, remake: Callable[..., Iterable[Plan]]) -> None:
         self._account = account
         self._remake = remake
         self._made: OrderedDict[str, Plan | None] = OrderedDict()
@@ -78,23 +78,28 @@ class ReuseIndex:
         known = self._account.about(reuse_key(plan.question.source), version, _MOST_READ, asked=plan.digest)
         if known and known[0].question == plan.digest:
             return Outcome.stored(plan, known[0], analyst)
+        if not known:
+            return None
         former = self._former(plan, version, analyst)
         if former is not None:
             return former
-        return None if plan.profiles or not known else self._derived(plan, version, known, analyst)
+        return None if plan.profiles else self._derived(plan, version, known, analyst)
 
     def _former(self, plan: Plan, version: int, analyst: str | None) -> Outcome | None:
         """The stored outcome of a question that was planned otherwise when it was asked."""
-        if not plan.reads_cells and plan.apart is None:
-            return None
-        for made in self._remake(StoredRequest.of(plan)):
-            if made.dataset.least_units != plan.dataset.least_units:
-                continue
-            for former in (made, made.apart):
-                stored = None if former is None else self._account.stored(former.digest, version)
-                if former is not None and stored is not None:
-                    return Outcome.stored(former, stored, analyst)
+        for former in self._formers(plan):
+            stored = self._account.stored(former.digest, version)
+            if stored is not None:
+                return Outcome.stored(former, stored, analyst)
         return None
+
+    def _formers(self, plan: Plan) -> Iterator[Plan]:
+        """A plan with its levels measured apart, and with its numbers, and both."""
+        if plan.apart is not None:
+            yield plan.apart
+        for made in self._remake(StoredRequest.of(plan), in_cells=False) if plan.reads_cells else ():
+            if made.dataset.least_units == plan.dataset.least_units:
+                yield from (each for each in (made, made.apart) if each is not None)
 
     def holds(self, plan: Plan, version: int) -> bool:
         """Whether a question was answered itself, of that version."""
@@ -148,7 +153,12 @@ class ReuseIndex:
         """The plan of a stored answer, made again; None if the rules make none of its digest."""
         if stored.question not in self._made:
             asked = StoredRequest.of_stored(stored)
-            ways = () if asked is None else (each for made in self._remake(asked) for each in (made, made.apart))
+            ways = (
+                each
+                for in_cells in (None, False)
+                for made in (() if asked is None else self._remake(asked, in_cells=in_cells))
+                for each in (made, made.apart)
+            )
             found = next((each for each in ways if each is not None and each.digest == stored.question), None)
             self._keep(stored.question, found)
         return self._made[stored.question]
