@@ -2,7 +2,8 @@
 
     python bench/cells.py [--draws 2000] [--epsilon 1] [--peers PYTHON]
 
-1,000 rows with x and y in [0, 100], whose means lie at three quarters; each row is a unit. "apart" and "cells" are the
+1,000 rows with x and y in [0, 100], whose means lie at three quarters; each row is a unit, but for the questions that
+count people: 250 of them have 4 rows each, and may have 10. "apart" and "cells" are the
 radii that plans announce at 95 %, "found" the one that 95 % of draws of fresh noise stay within, and "holds" how often
 the interval that comes with an answer holds the truth. With `--peers`, the Python of an environment where OpenDP or
 diffprivlib are installed, the same is asked of these on the same rows with the same ε, in equal shares where several
@@ -27,7 +28,7 @@ import pyarrow as pa
 import discreet as dp
 from discreet.engine import ExactResult
 from discreet.gateway.answers import evaluate, interval_of
-from discreet.gateway.execute import release
+from discreet.gateway.execute import counted, release
 from discreet.query.estimates import Noisy
 from discreet.query.planner import Level, Request, make_plan
 from discreet.query.sql import question
@@ -43,6 +44,8 @@ REQUIRED: Mapping[str, Mapping[str, float]] = {
     "VAR_SAMP(x) AS v": {"v": 17},
     "COUNT(*) AS n, CORR(x, y) AS c": {"n": 9},
     "CORR(x, y) AS c, AVG(x) AS a, AVG(y) AS b": {"a": 0.45, "b": 0.45},
+    "COUNT(*) AS n, COUNT(DISTINCT id) AS u": {"n": 31, "u": 4.2},
+    "AVG(x) AS a, COUNT(DISTINCT id) AS u": {"a": 2.4, "u": 5},
 }
 """The most that each column's radius may be at ε = 1."""
 
@@ -117,15 +120,17 @@ def rows() -> dict[str, np.ndarray]:
     return {"x": x, "y": np.clip(75 + 0.5 * (x - 75) + 10 * source.normal(size=ROWS), 0, 100)}
 
 
-def protected(data: Mapping[str, np.ndarray], folder: Path) -> dp.Protected:
+def protected(data: Mapping[str, np.ndarray], folder: Path, unit: dp.Unit) -> dp.Protected:
     """The rows behind a fresh account."""
+    columns = {name: dp.Column(name=name, kind=Kind.REAL, bounds=dp.Bounds(0, 100), nullable=False) for name in data}
     return dp.protect(
-        pa.table({name: pa.array(values) for name, values in data.items()}),
+        pa.table({"id": np.arange(ROWS) // 4} | {name: pa.array(values) for name, values in data.items()}),
         name="t",
-        unit=dp.Unit.row(),
-        columns={name: dp.Column(name=name, kind=Kind.REAL, bounds=dp.Bounds(0, 100), nullable=False) for name in data},
+        unit=unit,
+        columns={"id": dp.Column(name="id", kind=Kind.INTEGER)} | columns,
+        limits=None if unit.is_row else dp.Limits(rows=10),
         budget=dp.Budget(epsilon=100),
-        ledger=folder / "t.ledger",
+        ledger=folder / f"{unit.is_row}.ledger",
     )
 
 
@@ -175,16 +180,21 @@ def main() -> int:
     arguments = parser.parse_args()
     data, is_good, epsilon = rows(), True, float(Fraction(arguments.epsilon))
     others = peers(arguments.peers, data, epsilon, arguments.draws)
-    with tempfile.TemporaryDirectory() as folder, protected(data, Path(folder)) as table:
-        engine = table._admissions.current().engine  # noqa: SLF001 — what no analyst can ask
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        protected(data, Path(folder), dp.Unit.row()) as by_row,
+        protected(data, Path(folder), dp.Unit("id")) as by_person,
+    ):
         for asked, required in REQUIRED.items():
+            table = by_person if "DISTINCT id" in asked else by_row
+            engine = table._admissions.current().engine  # noqa: SLF001 — what no analyst can ask
             print(f"{asked}   (ε = {arguments.epsilon})")
             sql = f"SELECT {asked} FROM t"
             plan = table.plan(sql, epsilon=arguments.epsilon)
             bound = question(sql, table.dataset.tables)
             apart = make_plan(bound, Request.of(epsilon=arguments.epsilon), table.dataset, in_cells=False)
             (level,) = plan.levels
-            exact = engine.run(level.exact)
+            exact = counted(level, engine)
             truth = values_of(level, {name: numbers[0] for name, numbers in exact.measures.items()})
             errors, held = drawn(level, exact, truth, arguments.draws)
             for place, (said, before) in enumerate(zip(plan.expected, apart.expected, strict=True)):

@@ -236,12 +236,38 @@ def test_an_average_pays_for_no_number_that_all_neighbours_share(asked: str) -> 
     paid, shared = (next(iter(each.levels[0].draft.noises)) for each in (filtered, whole))
     assert str(paid.measure).startswith("sum(integer:1")
     assert str(shared.measure).startswith("sum(integer:1")
-    assert shared.radius(0.95) < 0.01 < 1 <= paid.radius(0.95)
+    assert shared.radius(0.95) < 0.01 * paid.radius(0.95)
     (level,) = filtered.levels
     free = tuple(shared if each is paid else each for each in level.draft.noises)
     draft = replace(level.draft, noises=free, measures=tuple(noise.measure for noise in free))
     with pytest.raises(AssertionError):
         _explore(replace(filtered, levels=(Level(draft),)), people)
+
+
+@pytest.mark.parametrize("asked", ["COUNT(*)", "AVG(x)", "COUNT(*) FILTER (WHERE x > 1)", "COUNT(x), VARIANCE(x)"])
+@pytest.mark.parametrize("adjacency", list(Adjacency), ids=str)
+def test_what_units_leave_of_their_rows_moves_with_these(asked: str, adjacency: Adjacency) -> None:
+    """Within the norms of the rows alone, whether units have few rows, as many as they may, or more.
+
+    The wrong twin has room for more rows than the noise was made for.
+    """
+    dataset = _dataset(
+        Column(name="x", kind=Kind.INTEGER, bounds=dp.Bounds(0, 3)),
+        Column(name="y", kind=Kind.REAL, bounds=dp.Bounds(0, 1)),
+        limits=dp.Limits(rows=2),
+    )
+    dataset = replace(dataset, adjacency=adjacency)
+    found = question(f"SELECT {asked}, COUNT(DISTINCT id) FROM t WHERE y IS NOT NULL", dataset.tables)
+    plan = make_plan(found, Request.of(epsilon=1), dataset, in_cells=True)
+    (noise,) = plan.levels[0].draft.noises
+    assert isinstance(noise.measure, ir.Vector)
+    assert noise.measure.rows == 2
+    people = [[POOL[2][0] | {"x": x} for x in held] for held in ([1], [0, 3], [2, None, 1, 0])]
+    people.append([POOL[2][0] | {"y": None}])
+    _explore(plan, people)
+    twin = _with_vector(plan, lambda each: replace(each, measure=replace(noise.measure, rows=5)))
+    with pytest.raises(AssertionError):
+        _explore(twin, people)
 
 
 SPREAD_OUT = [{"x": x, "y": y, "g": None, "d": DAYS[0]} for x, y in [(0, 0.0), (1, 0.1), (2, 0.5), (3, 0.7), (1, None)]]

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.engine import Engine
+from discreet.gateway.execute import counted
 from discreet.mechanisms.histogram import Contribution
 from discreet.privacy import ADD_REMOVE, Adjacency, Sensitivity
-from discreet.query.ir import sums_of
+from discreet.query.ir import numbers_of
 from discreet.query.planner import Level, Plan
 from support.engines import engine_as_if_admitted
 
@@ -56,7 +57,7 @@ def exact(engine: Engine, plan: Plan) -> list[Found]:
 
 def _found(engine: Engine, level: Level) -> Found:
     """What the engine answers to one level."""
-    result = engine.run(level.exact)
+    result = counted(level, engine)
     assert len(set(result.keys)) == len(result.keys)
     return Found(
         groups={
@@ -83,7 +84,7 @@ def _check_measures(plan: Plan, level: Level, one: Found, other: Found) -> None:
         moved = [
             one.groups.get(key, {}).get(each.name, 0) - other.groups.get(key, {}).get(each.name, 0)
             for key in groups
-            for each in sums_of(noise.measure)
+            for each in numbers_of(noise.measure)
         ]
         assert is_within(moved, noise.sensitivity), (plan.question.text, str(noise.measure), moved, noise.sensitivity)
 

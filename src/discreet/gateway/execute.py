@@ -22,6 +22,7 @@ from discreet.gateway.current import Current
 from discreet.gateway.outcome import Outcome, certificate_of, recorded
 from discreet.gateway.reuse import ReuseIndex
 from discreet.mechanisms import Quantile
+from discreet.query import ir
 from discreet.query.estimates import Noisy, Selection
 from discreet.query.planner import Level, Plan, make_plan
 
@@ -160,10 +161,24 @@ def run(plan: Plan, engine: Engine) -> Sequence[Group]:
 def exact_parts(plan: Plan, engine: Engine) -> list[ExactResult]:
     """What the engine answers, level by level; where it is asked of one for all, others are sums. All is private."""
     if len(plan.looked_at) == len(plan.levels):
-        return [engine.run(level.exact) if level.events else _NOTHING for level in plan.levels]
+        return [counted(level, engine) if level.events else _NOTHING for level in plan.levels]
     (widest,) = plan.looked_at
-    whole = engine.run(widest.exact)
+    whole = counted(widest, engine)
     return [whole if level is widest else _summed(whole, widest, level) for level in plan.levels]
+
+
+def counted(level: Level, engine: Engine) -> ExactResult:
+    """What the engine counts and adds up for a level, with what units leave of their wholes."""
+    result = engine.run(level.exact)
+    rooms = {}
+    for measure in level.draft.measures:
+        if isinstance(measure, ir.Vector) and measure.rows is not None:
+            *sums, room = measure.numbers
+            *_, units = measure.counted
+            parts = zip(*(result.measures[each.name] for each in sums), strict=True)
+            wholes = (measure.whole * number for number in result.measures[units.name])
+            rooms[room.name] = [whole - sum(filled) for whole, filled in zip(wholes, parts, strict=True)]
+    return ExactResult(keys=result.keys, measures={**result.measures, **rooms}, histograms=result.histograms)
 
 
 def _summed(whole: ExactResult, widest: Level, level: Level) -> ExactResult:

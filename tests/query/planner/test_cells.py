@@ -18,8 +18,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
+from discreet.gateway.execute import counted
 from discreet.query import ir
-from discreet.query.aggregates import Moment
+from discreet.query.aggregates import UNITS, Moment
 from discreet.query.planner import Draft, Level, Request, blocks, make_plan, plan, worst_error
 from discreet.query.planner.accuracy import expected_errors
 from discreet.query.planner.cells import Cells, TooManyCellsError
@@ -328,6 +329,8 @@ def test_conditions_that_take_long_to_tell_apart_have_no_cells(conditions: list[
         planned(f"SELECT {asked} FROM t", EIGHT, in_cells=True)
 
 
+_NULLABLE = dataset((0, 100), (0, 100)).tables[0].columns[1:]
+
 PLAIN = replace(dataset((0, 100), (0, 100), nullable=False), name="plain")
 
 REACHED = {
@@ -359,6 +362,57 @@ def test_the_commonest_questions_err_as_little_as_cells_allow(asked: str) -> Non
         assert before is not None
         assert error <= most
         assert error < before
+
+
+PEOPLE = replace(
+    PLAIN,
+    tables=(
+        replace(
+            PLAIN.tables[0],
+            unit=dp.Unit("k"),
+            limits=dp.Limits(rows=10),
+            columns=(Column(name="k", kind=Kind.INTEGER), *PLAIN.tables[0].columns[1:]),
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 10, 1_000])
+@pytest.mark.parametrize("offer", [{"epsilon": 1}, {"rho": "1/2"}], ids=str)
+def test_the_number_of_units_costs_nothing_beside_that_of_rows(rows: int, offer: dict[str, Any]) -> None:
+    """Rows err as if they were asked alone, and units √2 times as much as alone: 41 % more, however many rows count."""
+    alone, both = (
+        {
+            each.column: each.error
+            for each in expected_errors(
+                planned(f"SELECT {asked} FROM t", PEOPLE, limits=dp.Limits(rows=rows), **offer).draft
+            )
+        }
+        for asked in ("COUNT(*) AS n", "COUNT(*) AS n, COUNT(DISTINCT k) AS u")
+    )
+    (units,) = expected_errors(planned("SELECT COUNT(DISTINCT k) AS u FROM t", PEOPLE, **offer).draft)
+    assert both["n"] == pytest.approx(alone["n"], rel=0.01)
+    assert both["u"] is not None
+    assert units.error is not None
+    assert both["u"] <= 1.5 * units.error + 1  # a whole number is shown
+
+
+@pytest.mark.parametrize(
+    "asked", ["COUNT(*) AS n, COUNT(DISTINCT k) AS u", "AVG(a) AS x, COUNT(DISTINCT k) AS u, COUNT_IF(a > 50) AS c"]
+)
+def test_units_are_read_from_what_they_leave(asked: str) -> None:
+    """Exactly as many as there are, whether they have few rows, as many as count, or more, and values that are NULL."""
+    of = replace(PEOPLE, tables=(replace(PEOPLE.tables[0], columns=(PEOPLE.tables[0].columns[0], *_NULLABLE)),))
+    level = planned(f"SELECT {asked} FROM t WHERE b < 90", of, in_cells=True)
+    (vector,) = vectors(level)
+    ids = [number for number in range(7) for _ in range(3 * number)]
+    data = {"k": ids, "a": [None if each % 4 == 1 else float(each) for each in ids], "b": [30.0 * each for each in ids]}
+    result = counted(level, engine_as_if_admitted(of.tables, {"t": pa.table(data)}, threads=1))
+    noisy = {each.name: result.measures[each.name][0] for each in vector.numbers}
+    assert sum(noisy.values()) == 2 * vector.whole  # ids 1 and 2; of 0 there is no row
+    found = dict(level.draft.estimators)
+    (units,) = (each.name for each in level.draft.question.aggregates if each.function is UNITS)
+    assert found[units].estimate(noisy, level.draft.laws) == 2
 
 
 def test_one_share_pays_for_all_parts() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -138,6 +139,22 @@ def test_the_sums_of_a_vector_move_together_as_far_as_declared(
     assert max(_norms(move)[0] for move in moves) <= declared.l0
     (twin, *_) = (measure_sensitivity(each, limits, adjacency, groups=groups) for each in vector.sums)
     assert _norms_reached(moves)[1] > twin.l1
+
+
+@pytest.mark.parametrize("adjacency", [ADD_REMOVE, SUBSTITUTION])
+def test_what_units_leave_moves_as_far_as_declared(adjacency: Adjacency) -> None:
+    """Each unit adds its whole, part by part; the wrong twin counts units beside the whole that rows may fill."""
+    vector = replace(vector_of(PARTS - 1, -3), rows=2)
+    whole = 2 * vector.most
+    filled = [(0, 0, 0), *((one, other, whole - one - other) for one in (0, whole) for other in (0, whole - one))]
+    others = [(0, 0, 0)] if adjacency is ADD_REMOVE else filled
+    moves = [tuple(a - b for a, b in zip(one, other, strict=True)) for one in filled for other in others]
+    declared = measure_sensitivity(vector, Limits(rows=2), adjacency, groups=1)
+    assert vector.whole == whole
+    assert _norms_reached(moves) == (declared.linf, declared.l1, declared.l2_squared)
+    assert max(_norms(move)[0] for move in moves) <= declared.l0
+    twin = [(one, other, whole) for one, other, _ in filled]
+    assert _norms_reached(twin)[1] > measure_sensitivity(vector, Limits(rows=2), ADD_REMOVE, groups=1).l1
 
 
 def test_rows_are_put_in_parts_on_grids_that_float64_is_good_for() -> None:

@@ -45,6 +45,8 @@ def _told(cells: Cells) -> Iterator[tuple[str, Linear]]:
         found = cells.read(moment)
         if found is not None:
             yield f"sum({moment.summand})", found
+    if cells.units is not None:
+        yield meaning(ir.Units(name="")), cells.units
     for value in _values(cells):
         count, total = (cells.read(Moment.of((value, power))) for power in range(2))
         if count is not None and total is not None:

@@ -43,7 +43,7 @@ def reconstructed(found: Reconstruction, groups: Sequence[Group]) -> list[Group]
         groups: of the levels that were measured, as they were released.
     """
     work = _Work(found)
-    numbers = [one for measure in found.drafts[0].measures for one in ir.sums_of(measure)]
+    numbers = [one for measure in found.drafts[0].measures for one in ir.numbers_of(measure)]
     tables = {one.name: work.answered(one, groups) for one in numbers}
     answer = []
     for level, draft in enumerate(found.drafts):

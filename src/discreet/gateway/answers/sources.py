@@ -106,15 +106,25 @@ class Total:
     @property
     def names(self) -> dict[str, str]:
         """The names of its numbers, by those that they had."""
-        numbers = zip(ir.sums_of(self.old), self.noise.numbers, strict=True)
+        numbers = zip(ir.numbers_of(self.old), self.noise.numbers, strict=True)
         return {old.name: one.measure.name for old, one in numbers}
 
     def read(self, moment: Moment) -> Linear | None:
         """A moment, if the measure tells it."""
         if self.cells is None:
             return self.whole if meaning(self.old) == f"sum({moment.summand})" else None
-        found, names = self.cells.read(moment), self.names
-        return None if found is None else Linear({names[name]: factor for name, factor in found.factors.items()})
+        found = self.cells.read(moment)
+        return None if found is None else self._renamed(found)
+
+    @property
+    def units(self) -> Linear | None:
+        """The number of units, if cells tell it."""
+        found = None if self.cells is None else self.cells.units
+        return None if found is None else self._renamed(found)
+
+    def _renamed(self, found: Linear) -> Linear:
+        names = self.names
+        return Linear({names[name]: factor for name, factor in found.factors.items()})
 
     def values(self, goal: _Key) -> dict[str, int]:
         """Each number of one group; 0 where no old group is part of it, so that it has no rows for certain."""
@@ -218,7 +228,11 @@ class AvailableParts:
 
     def units(self) -> Linear:
         """The number of units."""
-        return self.moment(Moment()) if self._counts_rows_for_units else self._whole(ir.Units(name=""))
+        if self._counts_rows_for_units:
+            return self.moment(Moment())
+        counted = self._totals.get(meaning(ir.Units(name="")))
+        told = [found for one in self._totals.values() if (found := one.units) is not None]
+        return self._least([*([] if counted is None else [counted.whole]), *told])
 
     def distinct(self, value: ir.Expr) -> Linear:
         """The number of an expression's different values."""

@@ -46,7 +46,7 @@ class Noise:
         step: the size of one step of the grid.
     """
 
-    measure: ir.Measure | ir.Vector
+    measure: ir.Measure | ir.Vector | ir.Room
     mechanism: Mechanism
     number: int = 1
     part: Fraction | None = None
@@ -56,7 +56,7 @@ class Noise:
 
     def __post_init__(self) -> None:
         """Work out the step once: intervals ask for it for every group."""
-        grid = self.measure.grid if isinstance(self.measure, ir.Sum | ir.Histogram | ir.Vector) else 0
+        grid = self.measure.grid if isinstance(self.measure, ir.Sum | ir.Histogram | ir.Vector | ir.Room) else 0
         object.__setattr__(self, "step", Fraction(2) ** grid)
 
     @property
@@ -66,10 +66,10 @@ class Noise:
 
     @property
     def numbers(self) -> tuple[Noise, ...]:
-        """That of each number that is released: of a vector's sums, which have independent noises, or itself."""
+        """That of each number that is released: of a vector's, which have independent noises, or itself."""
         if not isinstance(self.measure, ir.Vector):
             return (self,)
-        parts = zip(self.measure.sums, self.measure.parts, strict=True)
+        parts = zip(self.measure.numbers, self.measure.parts, strict=True)
         return tuple(replace(self, measure=each, part=part) for each, part in parts)
 
     @property

@@ -141,6 +141,19 @@ class Histogram:
 Measure: TypeAlias = Sum | Units | DistinctValues | Histogram
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What units leave of a whole that each may fill, in steps; worked out from what engines count.
+
+    Args:
+        name: unique within its question.
+        grid: exponent of the step.
+    """
+
+    name: str
+    grid: int
+
+
 _FINEST_OF_PARTS = -36
 """On a finer grid, rounding in float64 might add a whole step to a row."""
 
@@ -153,11 +166,15 @@ class Vector:
     + 2⁻⁴⁰. So a row's parts go into several sums, as a whole row goes into one bin of a histogram. Engines know nothing
     of vectors; they are asked for the sums.
 
+    A unit of r rows has r wholes to fill. Where there are no keys, what it leaves of them may be released as well: then
+    all that is released of a unit adds up to r wholes, however many rows it has, and tells how many units there are.
+
     Args:
         name: unique within its question.
         values: of number kind.
         grid: exponent of the step; −36 or more.
-        parts: which part of the rows of a usual group each sum is taken to hold, by which errors are announced.
+        parts: which part of the rows of a usual group each number is taken to hold, by which errors are announced.
+        rows: of a unit, where what it leaves is released too; else None.
 
     Raises:
         ValueError: the grid is so fine that rounding in float64 might fill a step.
@@ -167,6 +184,7 @@ class Vector:
     values: tuple[Expr, ...]
     grid: int
     parts: tuple[Fraction, ...]
+    rows: int | None = None
 
     def __post_init__(self) -> None:
         if self.grid < _FINEST_OF_PARTS:
@@ -191,13 +209,40 @@ class Vector:
             for place, value in enumerate(self.values)
         )
 
+    @property
+    def whole(self) -> int:
+        """The most that one unit adds to all sums together, in steps, where what it leaves is released too.
+
+        Raises:
+            TypeError: it isn't.
+        """
+        if self.rows is None:
+            raise TypeError("what units leave isn't released")
+        return self.rows * self.most
+
+    @property
+    def counted(self) -> tuple[Measure, ...]:
+        """What engines are asked for."""
+        return (*self.sums, *([] if self.rows is None else [Units(name=f"{self.name}.units")]))
+
+    @property
+    def numbers(self) -> tuple[Sum | Room, ...]:
+        """What is released."""
+        return (*self.sums, *([] if self.rows is None else [Room(name=f"{self.name}.room", grid=self.grid)]))
+
     def __str__(self) -> str:
-        return f"vector({', '.join(map(str, self.values))}, 2^{self.grid}, ..{self.most})"
+        room = "" if self.rows is None else f", {self.rows} rows of a unit"
+        return f"vector({', '.join(map(str, self.values))}, 2^{self.grid}, ..{self.most}{room})"
 
 
-def sums_of(measure: Measure | Vector) -> tuple[Measure, ...]:
-    """The numbers that a measure consists of: itself, or the sums of a vector."""
-    return measure.sums if isinstance(measure, Vector) else (measure,)
+def counted_for(measure: Measure | Vector) -> tuple[Measure, ...]:
+    """What engines are asked for, so that a measure can be released."""
+    return measure.counted if isinstance(measure, Vector) else (measure,)
+
+
+def numbers_of(measure: Measure | Vector) -> tuple[Measure | Room, ...]:
+    """The numbers that are released of a measure: itself, or those of a vector."""
+    return measure.numbers if isinstance(measure, Vector) else (measure,)
 
 
 MOST_PAIRS = 2**20

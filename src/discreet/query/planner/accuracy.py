@@ -242,7 +242,7 @@ def expected_errors(draft: Draft) -> tuple[Expected, ...]:
     noises = draft.laws
     estimators, spent = dict(draft.estimators), cost_shares(draft)
     confidence = draft.request.confidence
-    numbers = {each.measure.name: {one.name for one in ir.sums_of(each.measure)} for each in draft.noises}
+    numbers = {each.measure.name: {one.name for one in ir.numbers_of(each.measure)} for each in draft.noises}
     numbers |= {each.pick.name: {each.pick.name} for each in draft.selections}
     missed = _missed(draft, noises)
     rows = draft.request.expecting or ROWS
@@ -277,7 +277,7 @@ def worst_error(drafts: Iterable[Draft]) -> float:
     Args:
         drafts: with noises and selections.
     """
-    return max((error for draft in drafts for error in _relative_errors(draft)), default=1.0)
+    return max((error for draft in drafts for error in relative_errors(draft)), default=1.0)
 
 
 def gain(one: Sequence[Draft], other: Sequence[Draft]) -> float:
@@ -300,10 +300,10 @@ def mean_error(drafts: Iterable[Draft]) -> float:
 
 def squared_error(draft: Draft) -> float:
     """The sum of the squared relative errors of all aggregates, each as in `worst_error`."""
-    return sum(error**2 for error in _relative_errors(draft))
+    return sum(error**2 for error in relative_errors(draft))
 
 
-def _relative_errors(draft: Draft) -> Iterator[float]:
+def relative_errors(draft: Draft) -> Iterator[float]:
     """The relative error of each aggregate at the reference group, times its weight."""
     weights, laws = dict(draft.request.weights), draft.laws
     estimators = dict(draft.estimators)

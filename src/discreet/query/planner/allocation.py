@@ -87,7 +87,7 @@ class Prices:
     @cached_property
     def _measure_of(self) -> Mapping[str, str]:
         """By number, the measure that it belongs to."""
-        return {one.name: name for name, noise in self.measures.items() for one in ir.sums_of(noise.measure)}
+        return {one.name: name for name, noise in self.measures.items() for one in ir.numbers_of(noise.measure)}
 
     def errors(self, factors: Mapping[str, float]) -> dict[str, float]:
         """How far the noise of each measure would carry a sum of numbers, each times a factor."""

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from math import exp, fsum, log
 
 from discreet.query import ir
 from discreet.query.aggregates import Moment
 from discreet.query.estimates import Total
-from discreet.query.planner.accuracy import gain
+from discreet.query.planner.accuracy import gain, relative_errors
 from discreet.query.planner.cells import TooManyCellsError
 from discreet.query.planner.draft import Draft
 from discreet.query.planner.measures import moments_of
@@ -67,6 +68,7 @@ class Trials:
         """The drafts with the blocks that err least, of those that are tried."""
         found = self._best()
         saved = gain(found, self.apart)
+        saved = saved if saved > _BY else _gain_in_all(found, self.apart)
         return [replace(draft, saved=saved) for draft in found]
 
     def together(self) -> Sequence[Draft]:
@@ -108,6 +110,8 @@ class Trials:
     def _better(self, best: Sequence[Draft], blocks: Blocks, found: Blocks) -> tuple[Sequence[Draft], Blocks, int]:
         """Whichever errs less, by enough to be no matter of rounding, and doesn't take much longer; and what it took.
 
+        That is decided by the worst error, and between equal ones by all of them.
+
         To find out that there are too many cells takes about as long as measures apart.
         """
         try:
@@ -115,7 +119,9 @@ class Trials:
         except TooManyCellsError:
             return best, blocks, self._written + _numbers(self.apart)
         tried = self._written + _numbers(drafts)
-        if gain(drafts, best) <= _BY or self.readings(drafts) > _LONGER * (1 + self._readings_apart):
+        saved = gain(drafts, best)
+        errs_less = saved > _BY or (saved >= 1 and _gain_in_all(drafts, best) > _BY)
+        if not errs_less or self.readings(drafts) > _LONGER * (1 + self._readings_apart):
             return best, blocks, tried
         return drafts, found, tried
 
@@ -128,6 +134,12 @@ class Trials:
     @cached_property
     def _readings_apart(self) -> float:
         return self.readings(self.apart)
+
+
+def _gain_in_all(one: Sequence[Draft], other: Sequence[Draft]) -> float:
+    """How many times as much the other drafts err, in the geometric mean over all aggregates."""
+    before, now = ([error for draft in drafts for error in relative_errors(draft) if error] for drafts in (other, one))
+    return exp((fsum(map(log, before)) - fsum(map(log, now))) / max(len(now), 1)) if len(before) == len(now) else 1.0
 
 
 def _numbers(drafts: Sequence[Draft]) -> int:

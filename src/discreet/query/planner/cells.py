@@ -14,6 +14,9 @@ several values a row adds all products of theirs. A value that is one of two num
 *Conditions.* FILTER, CASE and NULL leave rows out of some moments. Rows that meet the same conditions make a pattern;
 each has cells of its own, with the values and degrees that its moments need. A row is in one pattern at most.
 
+*Units.* Without keys, a unit that may have r rows has r wholes. What it leaves of them is one more cell: then all cells
+together are r times as many as there are units, and the number of units costs nothing beside that of rows.
+
 A unit moves all cells together by no more than it moves a count, in ℓ1 and in ℓ2: see `sensitivities`. What is read
 from c cells has the noise of c; so whether it errs less than measures apart is for the planner to compare.
 
@@ -141,8 +144,8 @@ class Cells:
     known: _Terms = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, moments: Sequence[Moment], name: str, grid: int) -> Cells:
-        """The fewest cells that tell all of some moments.
+    def of(cls, moments: Sequence[Moment], name: str, grid: int, rows: int | None = None) -> Cells:
+        """The fewest cells that tell all of some moments; and how many units there are, given the rows of each.
 
         Raises:
             TooManyCellsError: there are more than are tried.
@@ -155,7 +158,8 @@ class Cells:
         if sum(prod(degree + 1 for _, degree in each.degrees) for each in patterns) > MOST_CELLS:
             raise TooManyCellsError
         values = tuple(value for each in patterns for value in known.cells(each))
-        vector = ir.Vector(name=name, values=values, grid=grid, parts=tuple(_parts(patterns)))
+        room = [] if rows is None else [Fraction(rows - 1)]  # of as many units as rows, as where each is measured apart
+        vector = ir.Vector(name=name, values=values, grid=grid, parts=(*_parts(patterns), *room), rows=rows)
         return cls(tuple(dict.fromkeys(moments)), vector, patterns, frozenset(term.given for term in terms), known)
 
     def read(self, moment: Moment) -> Linear | None:
@@ -174,6 +178,14 @@ class Cells:
                     factors[place] += factor * each
                     place += 1
         return Linear({name: factor for name, factor in zip(names, factors, strict=True) if factor})
+
+    @property
+    def units(self) -> Linear | None:
+        """The number of units; None if the cells don't tell it."""
+        if self.vector.rows is None:
+            return None
+        factor = 1 / (self.vector.whole * Fraction(2) ** self.vector.grid)
+        return Linear({each.name: factor for each in self.vector.numbers})
 
 
 class _Terms:

@@ -427,7 +427,7 @@ class _Weighing:
     def _terms(self) -> dict[tuple[str, Keys], tuple[tuple[int, float, int], ...]]:
         """By measure and level, the noises in one of its groups: of which level, times which factor, and how many."""
         return {
-            (measure.name, table): tuple(self._terms_of(self.frame.weights[ir.sums_of(measure)[0].name], table))
+            (measure.name, table): tuple(self._terms_of(self.frame.weights[ir.numbers_of(measure)[0].name], table))
             for measure in self.levels.apart[0].measures
             for table in self.levels.margins.tables
         }

@@ -14,7 +14,7 @@ from math import ceil, floor, prod
 from discreet.errors import InvalidArgument, TooManyGroups, Unsupported, unforeseen
 from discreet.privacy import KeyValue
 from discreet.query import ir
-from discreet.query.aggregates import Measures, Moment, centred, range_of
+from discreet.query.aggregates import UNITS, Measures, Moment, centred, range_of
 from discreet.query.estimates import Estimator, Grid, Linear, OfNoRows, Pick, grid_of
 from discreet.query.ir import Trial, is_always_null, literal
 from discreet.query.planner.cells import Cells
@@ -97,13 +97,14 @@ class MeasureCollector:
         step = Fraction(2) ** grid
         return self._add(ir.Sum(name=self._fresh(), value=value, grid=grid, lo=floor(lo / step), hi=ceil(hi / step)))
 
-    def put_in_cells(self, moments: Sequence[Moment]) -> Cells:
-        """The cells that tell all of some moments.
+    def put_in_cells(self, moments: Sequence[Moment], *, units: bool) -> Cells:
+        """The cells that tell all of some moments, and how many units there are, if that is asked.
 
         Raises:
             TooManyCellsError: there are more than are tried.
         """
-        cells = Cells.of(moments, self._fresh(), max(-_REAL_BITS, self._coarsest(Fraction(1))))
+        rows = self._draft.limits.rows if units else None
+        cells = Cells.of(moments, self._fresh(), max(-_REAL_BITS, self._coarsest(Fraction(1))), rows)
         self.measures.append(cells.vector)
         self.cells.append(cells)
         return cells
@@ -205,8 +206,16 @@ class _InCells:
         return total.plus(count.times(centred(value)[0]))
 
     def units(self) -> Linear:
-        """The number of units."""
-        return self.moment(Moment()) if counts_rows_for_units(self._draft) else self._collector.units()
+        """The number of units: where there are no keys, from all rows and what units leave of their wholes."""
+        if counts_rows_for_units(self._draft):
+            return self.moment(Moment())
+        if not _may_leave_room(self._draft):
+            return self._collector.units()
+        self.asked.append(Moment())
+        found = Linear() if self._cells is None else self._cells.units
+        if found is None:
+            raise AssertionError("cells tell the units that they were made for")
+        return found
 
     def distinct(self, value: ir.Expr) -> Linear:
         """The number of an expression's different values."""
@@ -225,6 +234,11 @@ def counts_rows_for_units(draft: Draft) -> bool:
     """Whether each unit has one row in a group, or in all groups, so that there are as many units as rows."""
     limits = draft.limits
     return draft.unit.is_row or limits.rows_per_group == 1 or (limits.rows == 1 and bool(draft.keys))
+
+
+def _may_leave_room(draft: Draft) -> bool:
+    """Whether the number of units may be read from what they leave of the rows that each may have."""
+    return not draft.keys and draft.limits.rows is not None and not draft.least_units
 
 
 def _exponent(size: Fraction) -> int:
@@ -255,9 +269,11 @@ def measures(draft: Draft) -> Draft:
         )
     collector = MeasureCollector(draft)
     asked = moments_of(draft) if draft.blocks else {}
+    counting_units = {each.name for each in draft.question.aggregates if each.function is UNITS}
     readings: dict[str, Measures] = {}
     for block in draft.blocks:
-        cells = collector.put_in_cells([moment for name in sorted(block) for moment in asked[name]])
+        wanted = [moment for name in sorted(block) for moment in asked[name]]
+        cells = collector.put_in_cells(wanted, units=_may_leave_room(draft) and bool(block & counting_units))
         readings |= dict.fromkeys(block, _InCells(draft, collector, cells))
     found = {each.name: _estimator(each, readings.get(each.name, collector)) for each in draft.question.aggregates}
     selector = collector.units().single if draft.has_private_keys else None

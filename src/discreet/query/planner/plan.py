@@ -74,7 +74,7 @@ class Level:
         exact = ir.Exact(
             source=self.draft.question.source,
             keys=self.draft.keys,
-            measures=(*(sum_ for each in self.draft.measures for sum_ in ir.sums_of(each)), *self.draft.histograms),
+            measures=(*(one for each in self.draft.measures for one in ir.counted_for(each)), *self.draft.histograms),
             limits=self.draft.limits,
             salt=hashlib.sha256(canonical(self.draft.question).encode()).hexdigest(),
             chosen_by=self.draft.chosen_by,

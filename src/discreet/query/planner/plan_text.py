@@ -302,8 +302,12 @@ def choices_in_words(draft: Draft) -> Iterator[tuple[str, str]]:
 
 def _measure(measure: ir.Measure | ir.Vector) -> str:
     match measure:
-        case ir.Vector(values=values):
-            return f"rows in {len(values)} parts by {_names_in(values)}, which add up to 1 for each"
+        case ir.Vector(values=values, rows=rows):
+            names = _names_in(values)
+            parts = "rows" if len(values) == 1 and not names else f"rows in {len(values)} parts by {names}"
+            if rows is None:
+                return f"{parts}, which add up to 1 for each"
+            return f"{parts}, and what units leave of {_number(rows, 'row')}: together {rows} for each"
         case ir.Sum():
             return _sum(measure)
         case ir.DistinctValues(value=value):

@@ -33,6 +33,9 @@ squares add up to the square of its sum at most. Under *substitution* they diffe
 moves by more than M, and ℓ1 = 2kM. As neither has negative entries, |u − v|² ≤ |u|² + |v|², so ℓ2² = 2kM². That holds
 in a single group as well: what was in one sum may then be in another.
 
+*Room.* Without keys, what a unit leaves of its r·most may be released beside these sums: each unit that has rows then
+adds numbers that aren't negative and are r·most together, exactly. So nothing changes: M bounds what it adds as before.
+
 *Different values.* A unit keeps at most m values in each of k groups, or r pairs of group and value in all, by a hash
 of its own rows; a value counts 1, however many units keep it. Take one unit away: each of its pairs takes off 1 or, if
 another unit keeps it too, 0. So a group moves by u with 0 ≤ u ≤ m, in k groups, or by u with 0 ≤ Σu ≤ r: the vectors
@@ -92,9 +95,9 @@ def measure_sensitivity(
     """
     weight = _weight(measure, limits)
     match measure:
-        case ir.Vector(values=values, most=most):
+        case ir.Vector(numbers=numbers, most=most):
             kept = 1 if limits.rows is not None else min(limits.groups or groups, groups)
-            return _of_vector(weight * most, kept, groups * len(values), adjacency)
+            return _of_vector(weight * most, kept, groups * len(numbers), adjacency)
         case ir.Sum(lo=lo, hi=hi):
             pass
         case ir.Units() | ir.DistinctValues() | ir.Histogram():
