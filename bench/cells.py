@@ -28,7 +28,7 @@ import pyarrow as pa
 import discreet as dp
 from discreet.engine import ExactResult
 from discreet.gateway.answers import evaluate, interval_of
-from discreet.gateway.execute import counted, release
+from discreet.gateway.execute import release, with_room
 from discreet.query.estimates import Noisy
 from discreet.query.planner import Level, Request, make_plan
 from discreet.query.sql import question
@@ -194,7 +194,7 @@ def main() -> int:
             bound = question(sql, table.dataset.tables)
             apart = make_plan(bound, Request.of(epsilon=arguments.epsilon), table.dataset, in_cells=False)
             (level,) = plan.levels
-            exact = counted(level, engine)
+            exact = with_room(level, engine.run(level.exact))
             truth = values_of(level, {name: numbers[0] for name, numbers in exact.measures.items()})
             errors, held = drawn(level, exact, truth, arguments.draws)
             for place, (said, before) in enumerate(zip(plan.expected, apart.expected, strict=True)):

@@ -27,7 +27,7 @@ import pytest
 
 from discreet.engine import ExactResult
 from discreet.gateway.answers import evaluate, interval_of
-from discreet.gateway.execute import release
+from discreet.gateway.execute import release, with_room
 from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
 from discreet.query.estimates import Interval
 from discreet.query.planner import Level, Request, make_plan
@@ -128,7 +128,7 @@ def planned(columns: Sequence[str], unit: str, limits: Limits, keys: str, offer:
 def answered(level: Level, tables: Mapping[str, pa.Table] = TABLES) -> ExactResult:
     """The exact part. Units over a limit on groups keep the same ones whatever is asked, as they don't in earnest."""
     engine = engine_as_if_admitted(level.exact.tables, tables, threads=1)
-    return engine.run(replace(level.exact, salt="s"))
+    return with_room(level, engine.run(replace(level.exact, salt="s")))
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.engine import Engine
-from discreet.gateway.execute import counted
+from discreet.gateway.execute import with_room
 from discreet.mechanisms.histogram import Contribution
 from discreet.privacy import ADD_REMOVE, Adjacency, Sensitivity
 from discreet.query.ir import numbers_of
@@ -57,7 +57,7 @@ def exact(engine: Engine, plan: Plan) -> list[Found]:
 
 def _found(engine: Engine, level: Level) -> Found:
     """What the engine answers to one level."""
-    result = counted(level, engine)
+    result = with_room(level, engine.run(level.exact))
     assert len(set(result.keys)) == len(result.keys)
     return Found(
         groups={

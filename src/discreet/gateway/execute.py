@@ -161,15 +161,14 @@ def run(plan: Plan, engine: Engine) -> Sequence[Group]:
 def exact_parts(plan: Plan, engine: Engine) -> list[ExactResult]:
     """What the engine answers, level by level; where it is asked of one for all, others are sums. All is private."""
     if len(plan.looked_at) == len(plan.levels):
-        return [counted(level, engine) if level.events else _NOTHING for level in plan.levels]
+        return [with_room(level, engine.run(level.exact)) if level.events else _NOTHING for level in plan.levels]
     (widest,) = plan.looked_at
-    whole = counted(widest, engine)
+    whole = with_room(widest, engine.run(widest.exact))
     return [whole if level is widest else _summed(whole, widest, level) for level in plan.levels]
 
 
-def counted(level: Level, engine: Engine) -> ExactResult:
-    """What the engine counts and adds up for a level, with what units leave of their wholes."""
-    result = engine.run(level.exact)
+def with_room(level: Level, result: ExactResult) -> ExactResult:
+    """The exact part of a level, with what units leave of their wholes. All is private."""
     rooms = {}
     for measure in level.draft.measures:
         if isinstance(measure, ir.Vector) and measure.rows is not None:

@@ -16,17 +16,19 @@ ROUNDED = 1 + 1e-9
 """Errors that are equal but for the rounding of floats count as equal."""
 
 
-def meaning(measure: ir.Measure | ir.Vector | None) -> str:
+def meaning(measure: ir.Measured | None) -> str:
     """The meaning of a measure, whatever its grid: equal where the same rows give the same numbers."""
     match measure:
         case ir.Sum(value=value):
             return f"sum({value})"
-        case ir.Vector(values=values):
-            return f"vector({', '.join(map(str, values))})"
+        case ir.Vector(values=values, rows=rows):
+            return f"vector({', '.join(map(str, values))}{'' if rows is None else f', {rows} rows'})"
         case ir.Histogram(value=value, size=size):
             return f"histogram({value}, {size})"
         case ir.Units() | ir.DistinctValues() | None:
             return str(measure)
+        case ir.Room():
+            raise TypeError("room is one number of a vector, and no measure by itself")
         case _:
             raise unforeseen(measure)
 

@@ -66,7 +66,7 @@ class _Work:
 
     found: Reconstruction
 
-    def answered(self, number: ir.Measure, groups: Sequence[Group]) -> list[Table]:
+    def answered(self, number: ir.Measured, groups: Sequence[Group]) -> list[Table]:
         """The tables of one number, level by level."""
         found, quantum = self.found, quantum_of(number)
         measured = [self._measured(place, number.name, groups) for place in range(len(found.measured))]

@@ -89,7 +89,7 @@ class Total:
     """
 
     source: Source
-    old: ir.Measure | ir.Vector
+    old: ir.Measured
     noise: Noise
     cells: Cells | None = None
 

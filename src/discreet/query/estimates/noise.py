@@ -46,7 +46,7 @@ class Noise:
         step: the size of one step of the grid.
     """
 
-    measure: ir.Measure | ir.Vector | ir.Room
+    measure: ir.Measured
     mechanism: Mechanism
     number: int = 1
     part: Fraction | None = None

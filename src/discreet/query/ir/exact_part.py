@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import TypeAlias
 
+from discreet.errors import unforeseen
 from discreet.privacy import KeyValue, Limits
 from discreet.query.ir.expressions import Expr
 from discreet.query.ir.relations import (
@@ -235,12 +236,24 @@ class Vector:
         return f"vector({', '.join(map(str, self.values))}, 2^{self.grid}, ..{self.most}{room})"
 
 
-def counted_for(measure: Measure | Vector) -> tuple[Measure, ...]:
+Measured: TypeAlias = Measure | Vector | Room
+"""What gets noise."""
+
+
+def counted_for(measure: Measured) -> tuple[Measure, ...]:
     """What engines are asked for, so that a measure can be released."""
-    return measure.counted if isinstance(measure, Vector) else (measure,)
+    match measure:
+        case Vector(counted=counted):
+            return counted
+        case Sum() | Units() | DistinctValues() | Histogram():
+            return (measure,)
+        case Room():
+            raise TypeError("engines aren't asked for room: it is worked out from what they count for its vector")
+        case _:
+            raise unforeseen(measure)
 
 
-def numbers_of(measure: Measure | Vector) -> tuple[Measure | Room, ...]:
+def numbers_of(measure: Measured) -> tuple[Measured, ...]:
     """The numbers that are released of a measure: itself, or those of a vector."""
     return measure.numbers if isinstance(measure, Vector) else (measure,)
 

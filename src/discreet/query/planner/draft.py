@@ -87,7 +87,7 @@ class Draft:
     saved: float = 1.0
     counts_ranks: bool = False
     ranks_apart: float = 0.0
-    measures: tuple[ir.Measure | ir.Vector, ...] = ()
+    measures: tuple[ir.Measured, ...] = ()
     cells: tuple[Cells, ...] = ()
     histograms: tuple[ir.Histogram, ...] = ()
     picks: tuple[Pick, ...] = ()

@@ -121,7 +121,7 @@ class Reconstruction:
         first = {name: next(place for place, each in enumerate(ordered) if name in each) for name in names}
         return (tuple(sorted(names, key=lambda name: (first[name], name))),)
 
-    def rounded(self, table: Keys, measure: ir.Measure | ir.Vector) -> Fraction:
+    def rounded(self, table: Keys, measure: ir.Measured) -> Fraction:
         """By how much a level's number may be off from being rounded, in steps."""
         quantum = quantum_of(measure)
         if self.is_summed and quantum == 1:
@@ -130,7 +130,7 @@ class Reconstruction:
         return Fraction(quantum * 2**corners, 2)
 
 
-def quantum_of(measure: ir.Measure | ir.Vector) -> int:
+def quantum_of(measure: ir.Measured) -> int:
     """The steps of one whole row, or unit of a whole number; 1 for real numbers."""
     if isinstance(measure, ir.Sum) and measure.value.type.kind is Kind.INTEGER:
         return int(2 ** max(-measure.grid, 0))
@@ -394,7 +394,7 @@ class _Weighing:
             for draft in self.levels.apart
         )
 
-    def _noise(self, table: Keys, measure: ir.Measure | ir.Vector, bought: Sequence[Mapping[str, Noise]]) -> Noise:
+    def _noise(self, table: Keys, measure: ir.Measured, bought: Sequence[Mapping[str, Noise]]) -> Noise:
         """The noise of one measure of a level."""
         rounded = self.frame.rounded(table, measure)
         mechanisms = [noises[measure.name].mechanism for noises in bought]

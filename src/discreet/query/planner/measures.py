@@ -48,7 +48,7 @@ class MeasureCollector:
     """The measures so far; asking for an equal one again gives the same."""
 
     def __init__(self, draft: Draft) -> None:
-        self.measures: list[ir.Measure | ir.Vector] = []
+        self.measures: list[ir.Measured] = []
         self.cells: list[Cells] = []
         self.histograms: list[ir.Histogram] = []
         self.picks: list[Pick] = []

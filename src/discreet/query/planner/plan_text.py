@@ -300,7 +300,7 @@ def choices_in_words(draft: Draft) -> Iterator[tuple[str, str]]:
         yield selection.pick.name, _choice(selection, words, draft.ranks_apart)
 
 
-def _measure(measure: ir.Measure | ir.Vector) -> str:
+def _measure(measure: ir.Measured) -> str:
     match measure:
         case ir.Vector(values=values, rows=rows):
             names = _names_in(values)
@@ -316,6 +316,8 @@ def _measure(measure: ir.Measure | ir.Vector) -> str:
             return "number of units"
         case ir.Histogram():
             raise AssertionError("histograms are chosen from, and have no noise")
+        case ir.Room():
+            raise TypeError("room is one number of a vector, and no measure by itself")
         case _:
             raise unforeseen(measure)
 

@@ -86,9 +86,7 @@ def sensitivities(draft: Draft) -> Draft:
     )
 
 
-def measure_sensitivity(
-    measure: ir.Measure | ir.Vector, limits: Limits, adjacency: Adjacency, *, groups: int
-) -> Sensitivity:
+def measure_sensitivity(measure: ir.Measured, limits: Limits, adjacency: Adjacency, *, groups: int) -> Sensitivity:
     """The sensitivity of one measure over an answer of `groups` groups; 1 means that there are no keys.
 
     A measure that can't move is given sensitivity 1 all the same: noise is never left out.
@@ -102,6 +100,8 @@ def measure_sensitivity(
             pass
         case ir.Units() | ir.DistinctValues() | ir.Histogram():
             lo, hi = 0, 1
+        case ir.Room():
+            raise TypeError("room is one number of a vector, and no measure by itself")
         case _:
             raise unforeseen(measure)
     low, high = weight * min(lo, 0), weight * max(hi, 0)
@@ -123,7 +123,7 @@ def contribution(histogram: ir.Histogram, limits: Limits, adjacency: Adjacency, 
     return Contribution(each=each, total=kept * each, groups=known, adjacency=adjacency)
 
 
-def _weight(measure: ir.Measure | ir.Vector, limits: Limits) -> int:
+def _weight(measure: ir.Measured, limits: Limits) -> int:
     """How many rows' worth a unit may add to one group."""
     if isinstance(measure, ir.Units):
         return 1
