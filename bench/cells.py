@@ -1,13 +1,13 @@
 """How far the commonest questions are from the truth at one ε: each number apart, from cells, and by other libraries.
 
-    python bench/cells.py [--draws 2000] [--epsilon 1] [--peers PYTHON]
+    python bench/cells.py [--draws 2000] [--epsilon 1] [--peers PYTHON ...]
 
 1,000 rows with x and y in [0, 100], whose means lie at three quarters; each row is a unit, but for the questions that
 count people: 250 of them have 4 rows each, and may have 10. "apart" and "cells" are the
 radii that plans announce at 95 %, "found" the one that 95 % of draws of fresh noise stay within, and "holds" how often
-the interval that comes with an answer holds the truth. With `--peers`, the Python of an environment where OpenDP or
-diffprivlib are installed, the same is asked of these on the same rows with the same ε, in equal shares where several
-numbers are asked for. Exits with 1 if a radius is above what is required, or intervals hold in less than 94 %.
+the interval that comes with an answer holds the truth. With `--peers`, the Pythons of environments where OpenDP,
+SmartNoise, Tumult or diffprivlib are installed, the same is asked of these on the same rows with the same ε, see
+`peers.py`. Exits with 1 if a radius is above what is required, or intervals hold in less than 94 %.
 """
 
 from __future__ import annotations
@@ -50,67 +50,6 @@ REQUIRED: Mapping[str, Mapping[str, float]] = {
 """The most that each column's radius may be at ε = 1."""
 
 ROWS = 1_000
-
-PEERS = """
-import json, sys
-import numpy as np
-rows, epsilon, draws = json.load(sys.stdin)
-x, y = (np.array(rows[name]) for name in "xy")
-found = {}
-try:
-    import warnings
-    warnings.simplefilter("ignore")
-    from diffprivlib import tools
-    def of(numbers):
-        return [[float(each(epsilon / len(numbers))) for each in numbers] for _ in range(draws)]
-    mean = lambda e: tools.mean(x, epsilon=e, bounds=(0, 100))
-    count = lambda e: tools.count_nonzero(np.ones_like(x), epsilon=e)
-    total = lambda e: tools.sum(x, epsilon=e, bounds=(0, 100))
-    flags = [(x < 70), ((x >= 70) & (x <= 80)), (x > 80)]
-    found["diffprivlib, n known"] = {
-        "AVG(x) AS a": of([mean]),
-        "COUNT(*) AS n, AVG(x) AS a": of([count, mean]),
-        "COUNT(*) AS n, SUM(x) AS s, AVG(x) AS a": of([count, total, mean]),
-        "AVG(CASE WHEN x > 50 THEN 1 ELSE 0 END) AS a":
-            of([lambda e: tools.mean((x > 50).astype(float), epsilon=e, bounds=(0, 1))]),
-        "COUNT_IF(x < 70) AS p, COUNT_IF(x BETWEEN 70 AND 80) AS q, COUNT_IF(x > 80) AS r":
-            of([lambda e, flag=flag: tools.count_nonzero(flag, epsilon=e) for flag in flags]),
-        "VAR_SAMP(x) AS v": of([lambda e: tools.var(x, epsilon=e, bounds=(0, 100)) * len(x) / (len(x) - 1)]),
-    }
-except ImportError:
-    pass
-try:
-    import opendp.prelude as op
-    op.enable_features("contrib")
-    space = op.vector_domain(op.atom_domain(T=float, nan=False)), op.symmetric_distance()
-    def noisy(values, low, high, e):
-        pipe = space >> op.t.then_clamp((float(low), float(high))) >> op.t.then_sum()
-        made = op.binary_search_chain(lambda scale: pipe >> op.m.then_laplace(scale), d_in=1, d_out=e)
-        return made(list(map(float, values)))
-    def number(values, e):
-        pipe = space >> op.t.then_count()
-        made = op.binary_search_chain(lambda scale: pipe >> op.m.then_laplace(scale), d_in=1, d_out=e)
-        return made(list(map(float, values)))
-    few = range(min(draws, 300))
-    flags = [x[x < 70], x[(x >= 70) & (x <= 80)], x[x > 80]]
-    def average(values, low, high, e):
-        return noisy(values, low, high, e / 2) / number(values, e / 2)
-    e = epsilon
-    def both():
-        return number(x, e / 2), noisy(x, 0, 100, e / 2)
-    found["OpenDP"] = {
-        "AVG(x) AS a": [[average(x, 0, 100, e)] for _ in few],
-        "COUNT(*) AS n, AVG(x) AS a": [[n, s / n] for n, s in (both() for _ in few)],
-        "COUNT(*) AS n, SUM(x) AS s, AVG(x) AS a": [[n, s, s / n] for n, s in (both() for _ in few)],
-        "AVG(CASE WHEN x > 50 THEN 1 ELSE 0 END) AS a": [[average((x > 50) * 1.0, 0, 1, e)] for _ in few],
-        "COUNT_IF(x < 70) AS p, COUNT_IF(x BETWEEN 70 AND 80) AS q, COUNT_IF(x > 80) AS r":
-            [[number(flag, e / 3) for flag in flags] for _ in few],
-    }
-except ImportError:
-    pass
-json.dump(found, sys.stdout)
-"""
-"""What other libraries answer to the same questions, draw by draw. They know nothing of cells: a share for each."""
 
 
 def rows() -> dict[str, np.ndarray]:
@@ -160,14 +99,15 @@ def reach(errors: Sequence[float]) -> float:
 
 
 def peers(
-    python: str | None, data: Mapping[str, np.ndarray], epsilon: float, draws: int
+    pythons: Sequence[str], data: Mapping[str, np.ndarray], epsilon: float, draws: int
 ) -> dict[str, dict[str, list[list[float]]]]:
     """The answers of other libraries, by library and question."""
-    if python is None:
-        return {}
     asked = json.dumps([{name: list(values) for name, values in data.items()}, epsilon, draws])
-    found = subprocess.run([python, "-c", PEERS], input=asked, stdout=subprocess.PIPE, text=True, check=True)
-    answers: dict[str, dict[str, list[list[float]]]] = json.loads(found.stdout)
+    script = Path(__file__).with_name("peers.py")
+    answers: dict[str, dict[str, list[list[float]]]] = {}
+    for python in pythons:
+        found = subprocess.run([python, script], input=asked, stdout=subprocess.PIPE, text=True, check=True)
+        answers |= json.loads(found.stdout)
     return answers
 
 
@@ -176,7 +116,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--draws", type=int, default=2_000)
     parser.add_argument("--epsilon", default="1")
-    parser.add_argument("--peers")
+    parser.add_argument("--peers", nargs="+", default=[])
     arguments = parser.parse_args()
     data, is_good, epsilon = rows(), True, float(Fraction(arguments.epsilon))
     others = peers(arguments.peers, data, epsilon, arguments.draws)

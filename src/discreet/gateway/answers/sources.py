@@ -240,11 +240,11 @@ class AvailableParts:
 
     def quantile(self, value: ir.Expr, fraction: Fraction) -> tuple[Pick, Grid]:
         """Nothing: choices are taken as they were made."""
-        raise NotImplementedError
+        raise MissingError
 
     def fullest(self, value: ir.Expr, most: int) -> Pick:
         """Nothing: choices are taken as they were made."""
-        raise NotImplementedError
+        raise MissingError
 
     def _whole(self, measure: ir.Measure) -> Linear:
         found = self._totals.get(meaning(measure))
