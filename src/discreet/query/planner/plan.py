@@ -266,8 +266,9 @@ class Plan:
 
     @property
     def error(self) -> float:
-        """The worst relative error of all columns; that of a group on average, where levels are put together."""
-        return worst_error(self.drafts) if self.reconstruction is None else mean_error(self.drafts)
+        """The worst relative error of all columns, in a group on average; of all groups, where their number isn't public."""
+        are_counted = all(not draft.has_private_keys for draft in self.drafts)
+        return mean_error(self.drafts) if are_counted else worst_error(self.drafts)
 
     @cached_property
     def apart(self) -> Plan | None:
