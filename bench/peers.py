@@ -115,7 +115,7 @@ def smartnoise(rows: Rows, epsilon: float, draws: int) -> Answers:
         return [list(map(float, asked.execute(sql)[1])) for _ in range(min(draws, _FEW))]
 
     by_row = {"row_privacy": True, **bounds}
-    by_person = {"max_ids": _MOST_OF_UNIT, "id": {"private_id": True, "type": "int"}, **bounds}
+    by_person = {"censor_dims": False, "max_ids": _MOST_OF_UNIT, "id": {"private_id": True, "type": "int"}, **bounds}
     found = {each: drawn(each, by_row) for each in (AVG, COUNT_AVG, COUNT_SUM_AVG)}
     found[VARIANCE] = drawn("VARIANCE(x) AS v", by_row)
     found[UNITS] = drawn(UNITS, by_person)

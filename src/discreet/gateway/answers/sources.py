@@ -238,11 +238,11 @@ class AvailableParts:
         """The number of an expression's different values."""
         return self._whole(ir.DistinctValues(name="", value=value))
 
-    def quantile(self, value: ir.Expr, fraction: Fraction) -> tuple[Pick, Grid]:
+    def quantile(self, value: ir.Expr, fraction: Fraction) -> tuple[Pick, Grid]:  # noqa: ARG002 — as aggregates ask
         """Nothing: choices are taken as they were made."""
         raise MissingError
 
-    def fullest(self, value: ir.Expr, most: int) -> Pick:
+    def fullest(self, value: ir.Expr, most: int) -> Pick:  # noqa: ARG002 — as aggregates ask
         """Nothing: choices are taken as they were made."""
         raise MissingError
 
