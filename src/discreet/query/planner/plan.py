@@ -266,7 +266,7 @@ class Plan:
 
     @property
     def error(self) -> float:
-        """The worst relative error of all columns, in a group on average; of all groups, where their number isn't public."""
+        """The worst relative error of all columns, in a group on average; of all if their number isn't public."""
         are_counted = all(not draft.has_private_keys for draft in self.drafts)
         return mean_error(self.drafts) if are_counted else worst_error(self.drafts)
 
