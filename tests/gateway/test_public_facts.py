@@ -357,8 +357,8 @@ WARNED = {
     "color = 'Red' OR age > 3": "color is never 'Red': color is one of 'red', 'green'; did you mean 'red'?",
     "color <> 'purple'": "color is never 'purple': color is one of 'red', 'green'",
     "color IN ('red', 'blue')": "color is never 'blue': color is one of 'red', 'green'",
-    "age = 111 OR city = 'Bern'": "age is never 111: age lies in [0, 110], where values beyond were moved to",
-    "age > 200 OR city = 'Bern'": "age > 200 holds for no row: age lies in [0, 110], where values beyond were moved to",
+    "age = 111 OR city = 'Bern'": "age is never 111: age lies in [0, 110] once values beyond are moved there",
+    "age > 200 OR city = 'Bern'": "age > 200 holds for no row: age lies in [0, 110] once values beyond are moved there",
     "age BETWEEN 9 AND 5 OR city = 'Bern'": "age >= 9 AND age <= 5 holds for no row",
     "age > 200": "No row can have age > 200: the answer follows from what is declared, exactly and free of charge",
     "age > 5 AND age < 3": "No row can have all of age > 5 AND age < 3: the answer follows from what is declared, "

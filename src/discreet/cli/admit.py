@@ -1,4 +1,4 @@
-"""`discreet admit`: the tables as they are now, put in force."""
+"""`discreet admit`: put the tables in force as they are now."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def admit(  # noqa: PLR0913 — each is an option of the command
         bool,
         typer.Option(
             "--report",
-            help="Report what couldn't be read, by column, how many rows units have, and what limits would cut off. "
-            "The report isn't private.",
+            help="Report what couldn't be read in each column, how many rows units have, and how much limits would cut "
+            "off. The report isn't private.",
         ),
     ] = False,
     check: Annotated[bool, typer.Option("--check", help="Read everything, but put nothing in force.")] = False,
@@ -57,13 +57,13 @@ def admit(  # noqa: PLR0913 — each is an option of the command
     as_json: Annotated[bool, typer.Option("--json", help="Write the report as JSON.")] = False,
     config: options.Config = options.CONFIG,
 ) -> None:
-    """Read the tables once, into a snapshot that questions are asked of: the next version.
+    """Read the tables into a snapshot, their next version, which answers questions from then on.
 
-    The number of the version goes up whether or not anything changed, so that it says nothing about the tables. A row
-    that can't say whose it is, is left out; a value that can't be read as what it is declared to be is NULL. Until this
-    is run again, nobody looks at the sources.
+    The version goes up by one whether or not anything changed, so that its number says nothing about the tables. A row
+    is left out if it doesn't say whose it is; a value that can't be read as its declared kind becomes NULL. The sources
+    aren't read again until the next run.
 
-    With --scheduled the exit code is 7 where the sources couldn't be read and the earlier snapshot serves again.
+    With --scheduled the exit code is 7 if the sources couldn't be read and the earlier snapshot stays in force.
     """
     from discreet.gateway import admissions_of
     from discreet.service import report_to_json

@@ -71,12 +71,12 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
 ) -> None:
     """Answer a question privately, with ±, and pay for it.
 
-    The cost is reserved before rows are read for the answer, and never comes back. The same question again, at the same
-    offer and of the same data, gives the same answer and costs nothing. EXPLAIN before it shows its plan instead, and
-    costs nothing either. Nor does what declared keys and bounds answer by themselves.
+    The cost is reserved before rows are read for the answer, and never comes back. Asked again with the same offer and
+    of the same data, a question gets the same answer and costs nothing. EXPLAIN before it shows its plan, and costs
+    nothing either; nor does a question that declared keys and bounds answer by themselves.
 
-    Where a condition can hold for no row, or names no key, it warns, and on a terminal it asks before it pays;
-    elsewhere it pays with --yes only.
+    If a condition can't hold for any row, or compares with a value that is no key, it warns. On a terminal it then asks
+    before it pays; elsewhere it pays only with --yes.
     """
     from discreet.exact.rational import probability
     from discreet.query.sql import explained
@@ -116,7 +116,7 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
 
 
 def _read_first(tables: Protected | Remote) -> None:
-    """Admit local tables before their first question; a server has done so itself."""
+    """Admit local tables before their first question; a server has admitted its own."""
     if (protected := here(tables)) is not None:
         with counting("reading") as progress:
             done = patiently(lambda: protected.admissions.first(progress=progress))

@@ -26,8 +26,8 @@ Subject = Annotated[
     str | None,
     typer.Argument(
         metavar="[SUBJECT]",
-        help="A mechanism by name, `gallery` for those broken on purpose, or one SELECT in SQL. Left out: lists the "
-        "names.",
+        help="A mechanism by name, `gallery` for those broken on purpose, or one SELECT in SQL. If left out, the names "
+        "are listed.",
     ),
 ]
 
@@ -49,13 +49,13 @@ def audit(  # noqa: PLR0913 — each is an option of the command
     config: options.Config = options.CONFIG,
     dialect: Dialect = "duckdb",
 ) -> None:
-    """Try to break a mechanism or a question, and print an ε that it has at the least, at a confidence.
+    """Try to break a mechanism or a question, and print a lower bound on its ε, at a confidence.
 
-    Outputs are drawn for two neighbours and told apart as well as it can. An audit rejects a claim, it never proves
-    one. A mechanism is audited at the offered ε (1 if nothing is said) and δ (1e-6).
+    It draws outputs on two neighbours and tells them apart as well as it can. An audit can reject a claim, but never
+    prove one. A mechanism is audited at the offered ε (by default 1) and δ (1e-6).
 
-    A question is audited on the data, which are the custodian's: units are taken away in turn, and answers are drawn
-    over and over against a throw-away account. What is printed isn't private. Exit code 6 if a claim is rejected.
+    A question is audited on the custodian's own data: it takes away one unit after another, and draws answers over and
+    over from a throw-away account. What it prints isn't private. The exit code is 6 if a claim is rejected.
     """
     with working("auditing"):
         found = _found(subject, epsilon, delta, rho, draws, confidence, config, dialect)

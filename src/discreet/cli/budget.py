@@ -1,4 +1,4 @@
-"""`discreet budget`: what was granted, spent and is left, of all together and of each analyst."""
+"""`discreet budget`: what was granted, what was spent and what is left, for everyone and for each analyst."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from discreet.cli.show.standing import Standing, of_each
 @reported
 @somewhere
 def budget(*, format_: options.Formatted = Format.TABLE, raw: options.Raw = False, where: Where) -> None:
-    """Show the budget, what was spent of it, and what is left: of all together, and of each analyst.
+    """Show the budget, what was spent and what is left: for everyone together, and for each analyst.
 
-    And how many questions failed since the custodian last looked at such. Of a server: of all together, and of whoever
-    holds the token.
+    It also shows how many questions have failed since the custodian last looked into failures. A server shows what is
+    spent by everyone together, and by the token's holder.
     """
     refuse_binary_to_screen(format_)
     with where.opened() as tables:

@@ -1,4 +1,4 @@
-"""`discreet conform`: a server, attacked over the protocol that strangers use."""
+"""`discreet conform`: attack a server over the protocol that strangers use."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ def conform(  # noqa: PLR0913 — each is an option of the command
     ] = None,
     written: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="What the server writes: its log, its standard error. May be repeated."),
+        typer.Option(metavar="FILE", help="A file that the server writes, such as its log. May be repeated."),
     ] = None,
     format_: options.TextOrJson = TextFormat.TABLE,
 ) -> None:
-    """Try on a server what has been done to servers of its kind, over the protocol that strangers use.
+    """Attack a server in known ways, over the protocol that strangers use.
 
-    It takes an analyst's token. With those of a second analyst, a custodian, an auditor and an operator it tries more;
-    what it couldn't try it says, and never counts as held. Tokens that hold no more may be among them: they are tried,
-    too. Use test accounts: questions are asked, and a token is made and revoked.
+    It takes an analyst's token. With tokens of a second analyst, a custodian, an auditor and an operator it tries more.
+    It lists what it couldn't try, which never counts as passed. Expired and revoked tokens may be among them: it tries
+    those, too. Use test accounts: it asks questions, and makes and revokes a token.
 
-    No more is offered than `--spend` says, whatever the server charges. That nothing broke proves nothing. Exit code 1
-    if something did.
+    It never offers more than `--spend`, whatever the server charges. If nothing broke, that proves nothing. The exit
+    code is 1 if something did.
     """
     from discreet.interfaces.conformance import conform as tried
 

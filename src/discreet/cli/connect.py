@@ -25,11 +25,11 @@ def connect(
     key: options.PublicKeyOption = None,
     format_: options.TextOrJson = TextFormat.TABLE,
 ) -> None:
-    """Try the address of a server and a token: say whose it is, what it allows, and what may be asked about.
+    """Try a server's address and a token: show whose it is, what it allows, and what may be asked about.
 
-    The token is in --token-file, a file that nobody else can read, or in the variable DISCREET_TOKEN; never on the
-    command line, where every other program of the machine sees it. Nothing is spent, and nothing is remembered: other
-    commands take the address from --server, or from the variable DISCREET_SERVER.
+    Give the token in --token-file, a file that nobody else can read, or in the variable DISCREET_TOKEN; never on the
+    command line, where other programs of the machine see it. Nothing is spent, and nothing is remembered: give other
+    commands the address by --server, or in the variable DISCREET_SERVER.
     """
     with working("connecting"), reached(server, token_file, key) as remote:
         caller = remote.me()

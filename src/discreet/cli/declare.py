@@ -1,4 +1,4 @@
-"""`discreet declare`: the declarations as they are now, put in force."""
+"""`discreet declare`: put the declarations in force as they are now."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def declare(  # noqa: PLR0913 — what may be weakened, each by name
 ) -> None:
     """Put in force what the configuration declares, and show what changed.
 
-    Each change is an entry of the ledger, by whichever command it is seen first. Once something was spent, a change
-    that weakens what was promised to those who are in the tables is refused by all of them, but by this one where it is
-    named. Name only what is public knowledge: a bound or a list of keys that was read off the data tells what is in it.
+    Every command notices changes, and writes each to the ledger. Once something has been spent, a change that weakens
+    the promise to the people in the tables is refused, unless it is named here. Name only what is public knowledge: a
+    bound or a list of keys that was read off the data gives away what is in it.
     """
     from discreet.gateway import load
 

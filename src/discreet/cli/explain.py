@@ -26,7 +26,7 @@ def explain(
 ) -> None:
     """Show what a question would cost and the ± to expect; spends nothing, and touches no private data.
 
-    As CSV or Arrow: the error to expect of each column.
+    CSV and Arrow hold the ± to expect of each column.
     """
     from discreet.query.sql import explained
 

@@ -24,12 +24,12 @@ def failures(
     format_: options.Formatted = Format.TABLE,
     config: options.Config = options.CONFIG,
 ) -> None:
-    """Show the questions that failed after they were paid for, since you last looked at such.
+    """Show the questions that failed after they were paid for, since you last looked into failures.
 
-    A failure can tell a fact about rows without noise. So nothing new is asked once as many have failed as are declared
-    (`failures`, 10), until you have looked: who asked them, how alike they are, whether times or memory are too short.
-    `--acknowledge` is an entry of the ledger. A question that this machine still runs without a server gets no answer
-    then.
+    A failure can give away a fact about rows, without noise. So once as many have failed as the configuration allows
+    (`failures`, 10), no new question is taken until you have looked: who asked them, how alike they are, whether time
+    or memory is too short. `--acknowledge` is written to the ledger. A question that is running on this machine without
+    a server then gets no answer.
     """
     refuse_binary_to_screen(format_)
     with opened(config) as tables:

@@ -1,4 +1,4 @@
-"""`discreet history`: what was asked, by whom, what it cost, and what became of it."""
+"""`discreet history`: the questions asked, by whom, at what cost, and what became of them."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def history(  # noqa: PLR0913 — what may be said, each by name
     raw: options.Raw = False,
     where: Where,
 ) -> None:
-    """Show what was asked, when, by whom, what it cost, and what became of it.
+    """Show the questions asked: when, by whom, at what cost, and what became of them.
 
-    A question without an answer (`lost` or `failed`) stays paid. A table on a terminal cuts long questions. A
-    server shows analysts their own ones.
+    A question without an answer (`lost` or `failed`) stays paid for. On a terminal, long questions are cut. A server
+    shows analysts only their own questions.
     """
     refuse_binary_to_screen(format_)
     with where.opened() as tables:

@@ -43,12 +43,12 @@ def init(  # noqa: PLR0913 — each is an option of the command
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="The column (of the first table) that says whose row it is; `row` if each row is another person.",
+            help="The column (of the first table) that says whose row it is; `row` if every row is another person.",
         ),
     ] = None,
     leak: Annotated[
         bool,
-        typer.Option("--leak", help="Also propose bounds and keys that are read off the data, each marked as a leak."),
+        typer.Option("--leak", help="Also propose bounds and keys read off the data, each marked as a leak."),
     ] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Don't look at the data, not even at how values are written.")
@@ -59,12 +59,12 @@ def init(  # noqa: PLR0913 — each is an option of the command
 ) -> None:
     """Propose a configuration for one or more tables, from their schemas and from public knowledge.
 
-    What a column may hold is proposed if its name or its kind says it to everybody, else left blank. With `--leak`,
-    bounds and keys are read off the data, too, and marked as leaks, to be replaced by what the columns may hold; texts
-    that lead to one person are never told. Where several rows look as if they were one person's, it asks whose they
-    are. How a text file is written (kinds, decimal mark, order of dates) is guessed from its cells, and said to be.
-    Links between tables are proposed by the names of columns alone. The ledger is created beside the configuration; one
-    that is there is kept, with what was spent.
+    Bounds and keys are proposed where the name or kind of a column makes them public knowledge; other columns are left
+    blank. With `--leak`, bounds and keys are also read off the data and marked as leaks, for you to replace by what the
+    columns may hold; texts that lead to one person are never shown. If several rows seem to belong to one person, it
+    asks whose they are. How a text file is written (kinds, decimal mark, order of dates) is guessed from its cells, and
+    marked as guessed. Links between tables are proposed by the names of columns alone. The ledger is created beside the
+    configuration; an existing one is kept, with what was spent.
     """
     from discreet.tables.proposals import propose_together
 
@@ -84,7 +84,7 @@ def init(  # noqa: PLR0913 — each is an option of the command
         if leak and found != said:  # values are told that many units have: count these, then
             looks = _looks(sources, found, strict=strict, leak=leak)
             proposal = propose_together(looks, leak=leak, strict=strict, unit=unit)
-    # Beside the configuration: the table's folder may be nobody's to write to.
+    # Beside the configuration: the table's folder may be read-only.
     ledger = str(output.absolute().parent / Path(proposal.dataset.ledger).name)
     proposal = replace(proposal, dataset=replace(proposal.dataset, ledger=ledger))
     _begin(proposal, output, force=force)
@@ -92,7 +92,7 @@ def init(  # noqa: PLR0913 — each is an option of the command
 
 
 def _looks(sources: Sequence[Source], units: Sequence[str | None], *, strict: bool, leak: bool) -> list[ProposalInput]:
-    """Look at each table; look again where the first look shows how the file is written, or whose the rows are."""
+    """Look at each table; look again if the first look shows how the file is written, or whose its rows are."""
     from discreet.gateway import inspect
     from discreet.tables.proposals import ProposalInput, likely_unit, shared_names
 
@@ -128,7 +128,7 @@ def _begin(proposal: Proposal, output: Path, *, force: bool) -> None:
 def _show_proposal(  # noqa: PLR0913 — what was said on the command line
     proposal: Proposal, output: Path, files: list[Path], how: Written, *, leak: bool, whole: bool
 ) -> None:
-    """Print what was proposed, where each declaration came from, and what to do next."""
+    """Print the proposal, where each declaration came from, and what to do next."""
     from rich.table import Table
     from rich.text import Text
 
@@ -173,7 +173,7 @@ def _show_proposal(  # noqa: PLR0913 — what was said on the command line
 
 
 def _forms(proposal: TableProposal) -> str:
-    """Declarations with which columns of texts would be read as numbers or dates."""
+    """The declarations that would make numbers or dates of columns of texts."""
     from discreet.tables.schema.config_writer import value
 
     listed = [
@@ -185,7 +185,7 @@ def _forms(proposal: TableProposal) -> str:
 
 
 def _listing(proposal: TableProposal, *, whole: bool) -> RenderableType:
-    """The columns of a table, with what is declared of each and where that came from; only the first ones of many."""
+    """The columns of a table, each with its declaration and where that came from; only the first of many."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -212,15 +212,14 @@ def _unit(proposal: TableProposal) -> str:
         return f"found along {', '.join(map(str, proposal.table.links))}: right if that says whose row it is"
     if unit.is_row:
         return (
-            "row: right only if nobody can have two rows; if somebody can, name the column that says whose row it is: "
-            "--unit"
+            "row: right only if nobody can have two rows; otherwise name the column that says whose row it is: --unit"
         )
     others = f" ({', '.join(proposal.ids[1:])} could also be it: --unit)" if proposal.ids[1:] else ""
     return f"{unit}, which says whose row it is{others}"
 
 
 def _limits(proposal: TableProposal) -> str:
-    """How many rows of a unit count, or what to do where that isn't known."""
+    """How many rows of a unit count, or what to do if that isn't known."""
     from discreet.tables.schema.toml import dotted
 
     table = proposal.table

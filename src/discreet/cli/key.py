@@ -22,11 +22,11 @@ def key(
     format_: options.TextOrJson = TextFormat.TABLE,
     config: options.Config = options.CONFIG,
 ) -> None:
-    """Show the public key of the account: answers and heads that are signed are verified with it.
+    """Show the account's public key, which verifies signed answers and heads.
 
-    Publish it where nobody else can write. The private key is a file that its owner alone can read: beside a ledger
-    that is a file (`NAME.ledger.key`), else beside the configuration. A ledger of before there were keys is given one.
-    After `--new`, what was signed before is verified with the old one, which `--all` shows. Start servers again.
+    Publish it where nobody else can write. The private key is a file that only its owner can read: beside a ledger that
+    is a file (`NAME.ledger.key`), otherwise beside the configuration. An old ledger without a key gets one. After
+    `--new`, restart servers; what was signed before is verified with the old key, which `--all` shows.
     """
     with opened(config) as tables:
         made = tables.signing.make(anew=new)

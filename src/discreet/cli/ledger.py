@@ -21,10 +21,10 @@ ledger = group("ledger", "The file that remembers what was spent.")
 @ledger.command(cls=Command)
 @reported
 def create(*, config: options.Config = options.CONFIG) -> None:
-    """Begin the ledger of a configuration that was written by hand: with its budget, and nothing spent.
+    """Begin the ledger of a configuration that was written by hand, with its budget and nothing spent.
 
-    `discreet init` begins one by itself. Where one is, this is refused: a fresh one would let everything be spent
-    again, of which the same people pay. So is every other command where none is.
+    `discreet init` does this itself. It is refused if there is a ledger already: a fresh one would let the whole budget
+    be spent again on the same people. Every other command needs a ledger.
     """
     from discreet.gateway import create_ledger
 
@@ -38,13 +38,13 @@ def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The copy to make; an existing file is never replaced.")],
     *,
     with_key: Annotated[
-        bool, typer.Option("--with-key", help="Also copy the signing key, to FILE.key: whoever has it can sign as you.")
+        bool, typer.Option("--with-key", help="Also copy the signing key, to FILE.key: its holder can sign as you.")
     ] = False,
     config: options.Config = options.CONFIG,
 ) -> None:
-    """Copy the ledger as it is at one moment, while a server goes on using it, and verify the copy.
+    """Copy the ledger as it is at one moment, even while a server uses it, and verify the copy.
 
-    For a ledger that is a file. One on a server is copied by that server's own tools (pg_dump).
+    This is for a ledger in a file. Copy one on a database server with that server's own tools (pg_dump).
     """
     from discreet.ledger.backup import back_up, key_beside
     from discreet.ledger.database import key_path
@@ -71,19 +71,19 @@ def restore(
         ),
     ] = None,
     *,
-    head: Annotated[Path, typer.Option("--head", help="What a witness kept: signed heads, the latest last.")],
+    head: Annotated[Path, typer.Option("--head", help="The signed heads that a witness kept, the latest last.")],
     key: Annotated[
         str | None,
         typer.Option("--key", metavar="KEY", help="The key that signed the heads, if it is newer than the copy."),
     ] = None,
     config: options.Config = options.CONFIG,
 ) -> None:
-    """Put a copy in the place of a ledger that was lost, and charge it what was spent since it was made.
+    """Put a copy in place of a lost ledger, and charge it for what was spent after the copy was made.
 
-    An old copy is a refund. So the latest heads that a witness has are needed: each says, signed, how much was spent.
-    What the copy lacks of that is charged as one entry without an answer; where it can't be, nothing is restored. Where
-    the copy is behind, all tokens are revoked, because one that was revoked since would let somebody in again; and all
-    requests are denied, because an approval that was used since would be good again.
+    An old copy would be a refund. So it takes the latest heads that a witness kept: each is signed, and says how much
+    was spent by then. The rest is charged as one entry without an answer; if it can't be, nothing is restored. If the
+    copy is behind, all tokens are revoked, since one that was revoked later would be valid again; and all requests are
+    denied, since an approval that was used later could be used again.
     """
     from discreet.accounting import Charge
     from discreet.ledger.backup import key_beside, restore

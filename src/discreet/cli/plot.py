@@ -1,4 +1,4 @@
-"""`discreet plot`: what privacy means, drawn with your own numbers; one figure per command."""
+"""`discreet plot`: figures of what privacy means, with your own numbers."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def neighbours(  # noqa: PLR0913 — each is an option of the command
 ) -> None:
     """Draw how likely each answer is on two neighbours, with some draws.
 
-    Where the two laws are close, an answer hardly tells which dataset it is from.
+    Where the two laws are close, an answer says little about which dataset it is from.
     """
     from discreet import plot as figures
 
@@ -119,7 +119,7 @@ def loss(
 ) -> None:
     """Draw how likely each privacy loss is, with Laplace and with Gaussian noise of the same ε.
 
-    Laplace noise never loses more than ε; Gaussian noise may, and δ says by how much at the most.
+    Laplace noise never loses more than ε; Gaussian noise may, and δ bounds by how much.
     """
     from discreet import plot as figures
     from discreet.exact.rational import positive
@@ -154,7 +154,7 @@ def delta(  # noqa: PLR0913 — each is an option of the command
 ) -> None:
     """Draw δ against ε, for Laplace and for Gaussian noise made for the same ε.
 
-    Also what zCDP says about the Gaussian, which is how an account kept in ρ is read.
+    It also shows the δ of Gaussian noise by zCDP, which is how an account kept in ρ is read.
     """
     from discreet import plot as figures
     from discreet.accounting import charge_of, curve_of
@@ -202,10 +202,10 @@ def composition(
     uses: Annotated[int, typer.Option(metavar="COUNT", min=2, max=10_000, help="The most uses.")] = 1_000,
     sensitivity: Sensitivity = 100,
 ) -> None:
-    """Draw the total ε of many uses of Laplace noise, as each way of adding up has it.
+    """Draw the total ε of many uses of Laplace noise, by each way to add it up.
 
-    Plain sums, advanced composition, the best that holds for any ε-DP mechanism, zCDP, and the loss distribution of
-    the noise itself.
+    These are plain sums, advanced composition, the best composition of any ε-DP mechanisms, zCDP, and the privacy loss
+    distribution of the noise itself.
     """
     from discreet import plot as figures
     from discreet.exact.rational import positive, probability
@@ -291,7 +291,7 @@ def averaging(
 ) -> None:
     """Draw the averaging attack: the mean of many noisy answers to one question.
 
-    It is what happens where each repetition gets fresh noise. `discreet ask` gives the same answer again instead.
+    It works if each repetition gets fresh noise. `discreet ask` gives the same answer again instead.
     """
     from discreet import plot as figures
     from discreet.exact.rational import positive

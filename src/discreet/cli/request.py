@@ -25,7 +25,7 @@ Name: TypeAlias = Annotated[str, typer.Argument(metavar="REQUEST", help="Its id 
 By: TypeAlias = Annotated[
     str, typer.Option("--by", metavar="NAME", help="Who decides; never the one who made the request.")
 ]
-request = group("request", "Questions above a ceiling that analysts asked to be approved.")
+request = group("request", "Questions above a ceiling, and the custodian's approval of them.")
 
 
 @request.command(cls=Command)
@@ -37,15 +37,15 @@ def create(
     *,
     terms: dict[str, Any],
     purpose: Annotated[
-        str, typer.Option("--purpose", metavar="TEXT", help="What it is for; the custodian reads this.")
+        str, typer.Option("--purpose", metavar="TEXT", help="What the answer is for; the custodian reads this.")
     ],
     format_: options.TextOrJson = TextFormat.TABLE,
     where: Where,
 ) -> None:
-    """Request approval, at a server, for a question that costs more than one of yours may.
+    """Request a server's approval for a question that costs more than your ceiling.
 
-    What is approved is its plan as it is now, once. Ask it then with --approval, with the same question and offer. It
-    says who else may read the answer.
+    An approval is for the question's plan as it is now, and for asking it once: use --approval, with the same question
+    and offer. The command also says who else may read the answer.
     """
     from discreet.interfaces.client import Remote
 
@@ -67,7 +67,7 @@ def create(
 @reported
 @somewhere
 def list_(*, format_: options.Formatted = Format.TABLE, raw: options.Raw = False, where: Where) -> None:
-    """Show what analysts asked to be approved: the question, what it costs, what for, and what became of it.
+    """Show the requests of analysts: the question, its cost, its purpose, and what became of it.
 
     A server shows analysts their own requests.
     """
@@ -91,10 +91,10 @@ def approve(
     by: By = "custodian",
     config: options.Config = options.CONFIG,
 ) -> None:
-    """Let a question be asked, once, by who requested it: at the plan that they requested, or not at all.
+    """Let the analyst who requested a question ask it once, with the plan that they requested.
 
-    Its answer is stored like any other: other analysts may have it free if they may ask the question themselves,
-    and anybody may have what follows from it.
+    Its answer is stored like any other: other analysts get it free if they may ask the question themselves, and anyone
+    may get what follows from it.
     """
     from discreet.gateway import declarations_digest
     from discreet.ledger import Approver

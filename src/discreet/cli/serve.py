@@ -52,7 +52,7 @@ MetricsPort: TypeAlias = Annotated[
     int | None, typer.Option(min=1, max=65_535, help="Show metrics in Prometheus's format at this port.")
 ]
 MetricsHost: TypeAlias = Annotated[
-    str, typer.Option(help="The address for that port; whoever can reach it can read them.")
+    str, typer.Option(help="The address for that port; anyone who can reach it can read them.")
 ]
 
 
@@ -86,12 +86,12 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
 ) -> None:
     """Answer over HTTP, to analysts who hold a token and nothing else: neither tables, nor configuration, nor ledger.
 
-    Each answer leaves at a time that its plan names, however long it took; a question that takes longer fails, and
-    stays paid: measure what yours take, and say `--base` and `--scan` accordingly. The first start makes a token for
-    the custodian, shows it on a terminal, and elsewhere writes it into `custodian.token`, which nobody else can read.
+    Each answer leaves at the time that its plan names, however long it took. A question that takes longer fails, and
+    stays paid for: measure how long yours take, and set `--base` and `--scan` accordingly. The first start makes a token
+    for the custodian, and shows it on a terminal or else writes it to `custodian.token`, which nobody else can read.
 
-    Ctrl-C, or SIGTERM, stops it gracefully: no more is taken, what was paid for is answered at its time, and it ends
-    with 0. A second one ends it at once. The log goes to standard error, a JSON object a line.
+    Ctrl-C, or SIGTERM, stops it gracefully: it takes no more questions, answers those that were paid for at their time,
+    and ends with 0. A second one ends it at once. The log goes to standard error, one JSON object a line.
     """
     from discreet.service import AskingLimits, OpenID, PlanningLimits, ReleaseTimes, Settings
     from discreet.service.workers import load_ahead

@@ -18,7 +18,7 @@ from discreet.cli.show.sheets import Sheet, refuse_binary_to_screen, show_json
 def tables(*, format_: options.Formatted = Format.TABLE, raw: options.Raw = False, where: Where) -> None:
     """Show what may be asked about: tables, units, limits, columns, bounds and keys, as they are declared.
 
-    All of it is public. Nothing is read but the declarations.
+    All of it is public: only the declarations are read.
     """
     from discreet.interfaces.client import Remote
 

@@ -1,4 +1,4 @@
-"""`discreet token`: who may come in through `discreet serve`."""
+"""`discreet token`: who may use `discreet serve`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.errors import InvalidArgument
 from discreet.printable import printable
 
 Days: TypeAlias = Annotated[int, typer.Option("--days", min=1, help="How many days it is valid.")]
-token = group("token", "Who may come in through `discreet serve`.")
+token = group("token", "The tokens that let people use `discreet serve`.")
 
 
 @token.command(cls=Command)
@@ -56,7 +56,7 @@ def create(  # noqa: PLR0913 — what a token may allow, each by name
     ] = None,
     config: options.Config = options.CONFIG,
 ) -> None:
-    """Make a token, and show it once. The ledger keeps its digest alone, so nobody can show it again."""
+    """Make a token, and show it once. The ledger keeps only its digest, so nobody can show it again."""
     from discreet.service import ALL, Role, role_of, share_of
     from discreet.service.tokens import issue, usual_share
 
@@ -92,7 +92,7 @@ def list_(
     raw: options.Raw = False,
     config: options.Config = options.CONFIG,
 ) -> None:
-    """Show who may come in: whose tokens there are, what they allow, until when, and which were revoked."""
+    """Show the tokens: their holders, what they allow, until when, and which were revoked."""
     from discreet.service.tokens import caller_of
 
     refuse_binary_to_screen(format_)
@@ -123,7 +123,7 @@ def revoke(
     *,
     config: options.Config = options.CONFIG,
 ) -> None:
-    """Let a token in no more. Nothing lets it in again."""
+    """Revoke a token, for good."""
     with opened(config) as tables:
         found = tables.tokens.called(name)
         if found is None:

@@ -1,4 +1,4 @@
-"""`discreet verify`: does the ledger hold, and does something signed?"""
+"""`discreet verify`: check the ledger, or something signed."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def verify(  # noqa: PLR0913 — what can be verified, each by name
 ) -> None:
     """Recompute the ledger's hash chain and every loss in it, and the hashes of the admitted tables' files.
 
-    Prints the hash of the last entry, the head. Keep it elsewhere and give it to a later verification (`--kept`): that
-    shows an end that was cut off, too. Exit code 4 if anything doesn't hold.
+    It prints the head, which is the hash of the last entry. Keep it elsewhere and give it to a later verification with
+    `--kept`, which then also notices entries cut off at the end. The exit code is 4 if anything doesn't hold.
 
-    With `--certificate` or `--head` and `--key`, it verifies a signed answer, or signed heads, anywhere: it needs no
-    configuration, no ledger and no server. Have the key from its owner, and not from whoever has the answer.
+    With `--key` and `--certificate` or `--head`, it verifies a signed answer or signed heads anywhere, without a
+    configuration, a ledger or a server. Get the key from its owner, not from someone who shows you the answer.
     """
     if certificate is not None or head is not None:
         _verify_signed(certificate, head, key, as_json=format_ is TextFormat.JSON)
@@ -80,7 +80,7 @@ def verify(  # noqa: PLR0913 — what can be verified, each by name
 
 
 def _verify_signed(certificate: Path | None, head: Path | None, key: str | None, *, as_json: bool) -> None:
-    """Verify something signed, and print what it says or what is wrong with it."""
+    """Verify something signed, and print a summary or what is wrong with it."""
     from discreet.results import PublicKey, heads_in, verify_certificate, verify_head
 
     if key is None or (certificate is not None and head is not None):

@@ -20,10 +20,10 @@ def witness(
     *,
     config: options.Config = options.CONFIG,
 ) -> None:
-    """Send the ledger's signed head to a witness, once; for a clock of your own, such as cron's.
+    """Send the ledger's signed head to a witness, once; run it on a schedule of your own, such as cron's.
 
-    The witness keeps it where whoever can write the ledger can't. Later it shows that the ledger was cut off or
-    exchanged (`verify --head`), and how much had been spent by then (`ledger restore`). A file gets one line of JSON;
+    The witness keeps it out of reach of anyone who can write the ledger. Later it shows whether the ledger was cut off
+    or exchanged (`verify --head`), and how much had been spent by then (`ledger restore`). A file gets a line of JSON;
     an address gets the same by POST.
     """
     from discreet.service import Witness

@@ -230,9 +230,9 @@ def test_every_state_of_a_question(chromium: Browser, address: str, running: Vis
         "/ask?question=SELECT+COUNT(*)+AS+n+FROM+people&offer=epsilon&amount=9999": "doesn’t pay for it",
         f"/ask?question={TOGETHER}&offer=epsilon&amount=1": "what all 2 cost together",
         "/build?measure=sum": "Not yet a question",
-        left_behind(running): "Others are before it",
+        left_behind(running): "Others are ahead of it",
         left_behind(running, started=datetime.now(UTC)): "however long the question runs",
-        left_behind(running, failed=True): "No more is said of why",
+        left_behind(running, failed=True): "The reason isn’t shown",
         "/answers/nobody": "you have no such question",
     }
     with opened(chromium, address, running, "analyst") as watched:
@@ -257,7 +257,7 @@ def test_every_state_of_a_question(chromium: Browser, address: str, running: Vis
 
 
 def settle(page: Page) -> None:
-    """Wait until a question has its answer, or has failed; the page loads itself again."""
+    """Wait until a question has its answer, or has failed; the page reloads itself."""
     expect(page.locator("h1")).to_have_text(re.compile("^(Answer|2 answers|There is no answer)$"), timeout=20_000)
 
 
@@ -316,7 +316,7 @@ def test_a_question_by_keyboard_alone(chromium: Browser, address: str, running: 
 
 
 def test_a_question_without_script(chromium: Browser, address: str, running: Visited) -> None:
-    """Forms and links do all of it; the page of a pending answer loads itself again."""
+    """Forms and links do all of it; the page of a pending answer reloads itself."""
     options = {**PHONE, "java_script_enabled": False}
     with opened(chromium, address, running, "analyst", **options) as watched:
         page = watched.page

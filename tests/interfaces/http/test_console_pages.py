@@ -84,7 +84,7 @@ def test_the_custodian_plans_and_does_not_ask(running: Visited) -> None:
     """The plan has no button; a form that is sent nevertheless is refused by the service."""
     client = sign_in(running, "custodian")
     plan = client.get("/ask", params={"question": COUNT, "offer": "epsilon", "amount": "1"})
-    assert "plans, and doesn’t ask" in plan.text
+    assert "can plan questions, but not ask them" in plan.text
     assert "Ask, and pay" not in plan.text
     assert "forbidden" in answered(client, COUNT).text
 
@@ -188,16 +188,16 @@ def test_budget_and_history_are_the_analysts_own(running: Visited) -> None:
     assert "age &gt; 30" in sign_in(running, "analyst").get("/history").text
     assert "age &gt; 30" not in sign_in(running, "poor").get("/history").text
     assert "age &gt; 30" in sign_in(running, "auditor").get("/history").text
-    assert "Nothing was asked yet" in sign_in(running, "poor").get("/history").text
-    assert "Nothing was spent yet" in sign_in(running, "poor").get("/budget").text
+    assert "Nothing has been asked yet" in sign_in(running, "poor").get("/history").text
+    assert "Nothing has been spent yet" in sign_in(running, "poor").get("/budget").text
     assert '<a href="/budget?analyst=analyst">analyst</a>' in sign_in(running, "custodian").get("/budget").text
-    assert "What analyst spent" in sign_in(running, "custodian").get("/budget?analyst=analyst").text
-    assert "Nothing was spent yet" in sign_in(running, "poor").get("/budget?analyst=analyst").text
+    assert "Spent over time, by analyst" in sign_in(running, "custodian").get("/budget?analyst=analyst").text
+    assert "Nothing has been spent yet" in sign_in(running, "poor").get("/budget?analyst=analyst").text
     assert sign_in(running, "custodian").get("/history?from=10000000000000000000000").status_code == 200
 
 
 def test_the_custodian_admits_and_sees_the_report(running: Visited) -> None:
-    """While the tables are read, the page says so and loads itself; then it has the report, and the next version."""
+    """While the tables are read, the page says so and reloads itself; then it has the report, and the next version."""
     client = sign_in(running, "custodian")
     page = client.get("/admissions")
     versions = page.text.count("<li>data version")

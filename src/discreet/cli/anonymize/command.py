@@ -179,10 +179,10 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     yes: Yes = False,
     format_: options.TextOrJson = TextFormat.TABLE,
 ) -> None:
-    """Make a table safer: rows look like others, at the least loss; say what that cost and what attackers can still do.
+    """Make rows of a table look alike, at the least loss, and report the loss and what attackers can still do.
 
-    On a terminal it asks what the columns are, unless that is said. Without `--output` nothing is written: it only says
-    what would be. Columns that name people are left out, and so are those of no kind. It is no differential privacy.
+    On a terminal it asks for the roles of columns that you don't give. Without `--output` it writes nothing, and only
+    reports. Columns that name people are left out, and so are columns of unknown kind. This isn't differential privacy.
     """
     from discreet.anonymity.records import read
 

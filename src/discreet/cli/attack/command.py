@@ -28,9 +28,12 @@ if TYPE_CHECKING:
 _SHOWN = 5
 """How many guesses the screen shows; `--format json` has up to twenty."""
 
-Name: TypeAlias = Annotated[str | None, typer.Argument(metavar="[NAME]", help="The attack. Left out: lists them.")]
+Name: TypeAlias = Annotated[
+    str | None, typer.Argument(metavar="[NAME]", help="The attack. If left out, attacks are listed.")
+]
 File: TypeAlias = Annotated[
-    Path | None, typer.Argument(metavar="[FILE]", help=f"The table: {formats.listed()}. Left out: a synthetic census.")
+    Path | None,
+    typer.Argument(metavar="[FILE]", help=f"The table: {formats.listed()}. If left out, a synthetic census."),
 ]
 Against: TypeAlias = Annotated[
     list[str] | None,
@@ -38,13 +41,13 @@ Against: TypeAlias = Annotated[
 ]
 On: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMNS", help="What is known about people, separated by commas. Guessed if left out."),
+    typer.Option(metavar="COLUMNS", help="The columns known about people, separated by commas. Guessed if left out."),
 ]
 Sensitive: TypeAlias = Annotated[
-    str | None, typer.Option("--sensitive", "-s", metavar="COLUMN", help="What to learn. Guessed if left out.")
+    str | None, typer.Option("--sensitive", "-s", metavar="COLUMN", help="The column to learn. Guessed if left out.")
 ]
 ValueOption: TypeAlias = Annotated[
-    str | None, typer.Option("--value", metavar="COLUMN", help="Numbers, for attacks on totals.")
+    str | None, typer.Option("--value", metavar="COLUMN", help="A column of numbers, for attacks on totals.")
 ]
 Auxiliary: TypeAlias = Annotated[
     Path | None,
@@ -112,9 +115,9 @@ def attack(  # noqa: PLR0913 — each is an option of the command
 ) -> None:
     """Attack a table as the textbooks do, and see what rows, anonymised rows and private answers give away.
 
-    It runs on the custodian's own table, in memory: nothing is charged to the real account. What is printed says
-    things about people in it. Without a file, the people are made up. With `--original` and `--control`, singling-out,
-    linkability and inference judge a release that anybody made.
+    It runs on the custodian's own table, in memory, and charges nothing to the real account. What it prints says things
+    about the people in it. Without a file, the people are made up. With `--original` and `--control`, singling-out,
+    linkability and inference judge a release that anyone made.
     """
     if name is None:
         _list(format_)
@@ -226,7 +229,7 @@ def _show(known: Known, results: Sequence[AttackResult]) -> None:
 
 
 def _show_unused(context: typer.Context, known: Known, against: Sequence[str]) -> None:
-    """Name the options that were given and mean nothing to this attack: nobody must think that they did."""
+    """Name the options that were given and mean nothing to this attack, so that nobody thinks they did."""
     from discreet.attacks.named_attacks import NAMED
 
     used = {name for each in against for name in NAMED[known.attack].uses(each)} if against else {"trials"}

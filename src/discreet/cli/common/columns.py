@@ -17,15 +17,23 @@ QuasiIdentifying: TypeAlias = Annotated[
         "--quasi-identifying",
         "-q",
         metavar="COLUMNS",
-        help="What an attacker may know, separated by commas. Guessed if left out.",
+        help="The columns that an attacker may know, separated by commas. Guessed if left out.",
     ),
 ]
 Sensitive: TypeAlias = Annotated[
-    Names, typer.Option("--sensitive", "-s", metavar="COLUMNS", help="What others must not learn, separated by commas.")
+    Names,
+    typer.Option(
+        "--sensitive", "-s", metavar="COLUMNS", help="The columns that others must not learn, separated by commas."
+    ),
 ]
 Identifying: TypeAlias = Annotated[
     Names,
-    typer.Option("--identifying", "-i", metavar="COLUMNS", help="What names people by itself, separated by commas."),
+    typer.Option(
+        "--identifying",
+        "-i",
+        metavar="COLUMNS",
+        help="The columns that name people by themselves, separated by commas.",
+    ),
 ]
 UnitOption: TypeAlias = Annotated[
     Names,
@@ -33,8 +41,8 @@ UnitOption: TypeAlias = Annotated[
         "--unit",
         "-u",
         metavar="COLUMNS",
-        help="What says whose row it is, such as a person's or a household's number, separated by commas. Rows of one "
-        "unit count as one.",
+        help="The columns that say whose row it is, such as a person's or a household's number, separated by commas. "
+        "Rows of one unit count as one.",
     ),
 ]
 RowsArePeople: TypeAlias = Annotated[

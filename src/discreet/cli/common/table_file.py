@@ -73,7 +73,7 @@ class Written:
         null: texts that stand for a missing value.
         delimiter: between the cells of a CSV file.
         encoding: of a text file.
-        decimal: the mark in numbers that are texts.
+        decimal: the decimal mark of numbers in text.
         dates: the order of dates that are texts.
         skip_malformed: whether malformed records are left out.
         header_line: which line or row names the columns.

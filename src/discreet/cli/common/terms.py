@@ -1,4 +1,4 @@
-"""The options of what may be said beside a question: the offer, accuracy, limits and bounds."""
+"""The options for the terms beside a question: the offer, accuracy, limits and bounds."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Within: TypeAlias = Annotated[
     typer.Option(
         metavar="[COLUMN=]ERROR",
         help=(
-            "Ask for ± this, for every column or for one, at the least cost that gives it: 50, or 5%@1000 for 5 % of "
-            "every value of at least 1,000. With --epsilon or --rho: at no more than that cost. May be repeated."
+            "Ask for ± this, for every column or for one, at the least cost: 50, or 5%@1000 for 5 % of every value of "
+            "at least 1,000. With --epsilon or --rho: at no more than that cost. May be repeated."
         ),
     ),
 ]
@@ -96,7 +96,7 @@ class TermOption(NamedTuple):
 
 
 def _typed(reader: str) -> Callable[[Any], Any]:
-    """Reads what was typed by a function of the planner, which isn't loaded only to write a command's help."""
+    """Reads what was typed by a function of the planner, which isn't loaded just to write a command's help."""
 
     def read(given: str | list[str] | None) -> Any:  # noqa: ANN401 — a term
         if given is None or given == []:

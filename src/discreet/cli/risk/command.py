@@ -54,11 +54,11 @@ def risk(  # noqa: PLR0913 — each is an option of the command
     all_: Annotated[bool, typer.Option("--all", help="Show every line, however many there are.")] = False,
     format_: options.TextOrJson = TextFormat.TABLE,
 ) -> None:
-    """Say who can be singled out in a table, by which columns, and what it would cost to stop it.
+    """Show who can be singled out in a table, by which columns, and what it would cost to prevent it.
 
-    What each column is gets guessed, and the report says why; name the columns to correct it. Everything is counted on
-    the custodian's own table, nothing is charged, and nothing leaves the machine. The report itself says things about
-    people: it is for the custodian.
+    It guesses the role of each column and says why; name the columns to correct it. It counts on the custodian's own
+    table: nothing is charged, and nothing leaves the machine. The report says things about people, so it is for the
+    custodian alone.
     """
     if html is not None:
         refuse_to_replace(html, force=force, read=filter(None, (file, population)), endings=_PAGES)

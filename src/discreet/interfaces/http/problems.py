@@ -57,7 +57,7 @@ SCHEMA: Mapping[str, Any] = MappingProxyType(
         "properties": {
             "type": {"type": "string", "description": "`urn:discreet:` and the code."},
             "title": {"type": "string", "description": "What is wrong."},
-            "status": {"type": "integer", "description": "Of HTTP."},
+            "status": {"type": "integer", "description": "The status of HTTP."},
             "code": {"type": "string", "description": "The stable name of the kind of error."},
             "hint": {"type": "string", "description": "What to do about it; may be empty."},
             "place": {
@@ -68,20 +68,21 @@ SCHEMA: Mapping[str, Any] = MappingProxyType(
         },
     }
 )
-"""What a problem looks like."""
+"""The JSON schema of a problem."""
 
 _WORDS: Mapping[int, str] = MappingProxyType(
     {
-        401: "No token, or none that holds.",
-        402: "It can't be paid for. Nothing was charged, but for steps that the hint names.",
-        403: "The token's role may not do this, or the question is above its ceiling.",
-        404: "There is none, or none of yours.",
-        406: "The answer isn't written in any type that is accepted. Nothing was charged.",
-        409: "The plan is another than was named, or the idempotency key was used for another.",
+        401: "There is no token, or it isn't valid.",
+        402: "The budget doesn't allow it. Nothing was charged, except for steps that the hint names.",
+        403: "The token's role may not do this, or the question is above the token's ceiling.",
+        404: "There is none, or it isn't yours.",
+        406: "The answer can't be written in any of the accepted types. Nothing was charged.",
+        409: "The plan isn't the one that was named, or the idempotency key belongs to another question.",
         413: "The body is too large.",
-        422: "The request or the question is refused, with the place where it can be told. Nothing was charged.",
-        429: "Too many of yours wait or run, or planning them takes too long. `Retry-After` may say when to ask again.",
-        500: "`question_failed`: something went wrong after it was paid for, and no more is said.",
+        422: "The request or the question is refused, with the place in it where possible. Nothing was charged.",
+        429: "Too many of your questions wait or run, or they take too long to plan. `Retry-After` may say how long to "
+        "wait.",
+        500: "`question_failed`: something went wrong after the question was paid for; the reason isn't told.",
         503: "The service can't answer now. Nothing was charged.",
     }
 )
@@ -104,7 +105,7 @@ class Problem:
         title: what is wrong.
         hint: what to do about it.
         place: a one-based line and column of the question.
-        retry_after: for how many seconds to wait at least; None where that says nothing.
+        retry_after: the least number of seconds to wait; None if waiting doesn't help, or nobody knows.
     """
 
     status: int

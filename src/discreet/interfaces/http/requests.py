@@ -23,7 +23,7 @@ _BEARER = HTTPBearer(
 
 
 async def _service(request: Request) -> Service:
-    """The service that answers; looked up here and now, for a thread would take longer to come by."""
+    """The service that answers. Async, because a thread would take longer to start than this takes."""
     found: Service = request.app.state.service
     return found
 
@@ -34,7 +34,7 @@ Serving = Annotated[Service, Depends(_service)]
 def _who(
     request: Request, service: Serving, shown: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
 ) -> Caller:
-    """Whoever sent the request."""
+    """The caller who sent the request."""
     if shown is None:
         raise Unauthenticated
     caller = service.caller(shown.credentials)
@@ -51,49 +51,49 @@ _FIELDS: dict[str, Any] = {
 _Terms: Any = create_model("_Terms", __config__=ConfigDict(extra="forbid", strict=True), **_FIELDS)
 
 
-class Offered(_Terms):  # type: ignore[misc]  # of all terms that there are, which are told elsewhere
-    """What is offered for a question, or for several together; numbers may be texts, which are read exactly."""
+class Offered(_Terms):  # type: ignore[misc]  # made of all terms that there are, which are listed elsewhere
+    """The offer for a question, or for several together; numbers may be texts, which are read exactly."""
 
     def terms(self) -> dict[str, Any]:
-        """What is offered, without what wasn't said."""
+        """The terms that were given, by name."""
         named = self.model_dump(include=set(Offered.model_fields))
         return {name: value for name, value in named.items() if value is not None}
 
 
 class Bound(Offered):
-    """What is offered, and what it is offered for or else nothing."""
+    """An offer that can name the plan, the approval or the version without which nothing is asked."""
 
-    digest: str | None = Field(None, description="Of the plan that it must be.")
-    approval: str | None = Field(None, description="The id of a request, by whose approval it is asked.")
+    digest: str | None = Field(None, description="The digest that its plan must have, or nothing is asked.")
+    approval: str | None = Field(None, description="The id of the approved request that allows it.")
     version: int | None = Field(
         None,
         ge=1,
         lt=2**53,
-        description="Of the tables: what is stored of this version is the answer, and nothing is asked or paid for. A "
-        "certificate names it, as `data_version`.",
+        description="A version of the tables, as certificates name it (`data_version`): the answer that is stored for "
+        "it is given, and nothing is asked or paid for.",
     )
 
 
 class Asked(Bound):
-    """A question, and what is offered for it."""
+    """A question, and the offer for it."""
 
     question: str = Field(description="One SELECT, in SQL.")
 
 
 class Requested(Offered):
-    """A question that is to be approved, what will be offered for it, and why it is asked."""
+    """A question that needs approval, the offer for it, and its purpose."""
 
     question: str = Field(description="One SELECT, in SQL.")
-    purpose: str = Field(description="What the answer is for, for the custodian.")
+    purpose: str = Field(description="What the answer is for; the custodian reads this.")
 
 
 class Approving(BaseModel):
-    """What an approval is good for."""
+    """How far an approval goes."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    days: int = Field(7, description="For how many days it holds, from 1 to 366.")
-    any_version: bool = Field(default=False, description="Of any version of the tables, not of the one in force alone.")
+    days: int = Field(7, description="How many days it is valid, from 1 to 366.")
+    any_version: bool = Field(default=False, description="For any version of the tables, not only the one in force.")
 
 
 class Denying(BaseModel):
@@ -101,11 +101,11 @@ class Denying(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    reason: str = Field("", description="For who made it.")
+    reason: str = Field("", description="The reason, for the analyst who requested it.")
 
 
 class Share(BaseModel):
-    """What somebody may spend in all."""
+    """The most that someone may spend, in all or in each month."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -115,7 +115,7 @@ class Share(BaseModel):
 
 
 class AskedTogether(Bound):
-    """A workload: questions that are planned and answered together, and what is offered for all of them."""
+    """A workload: questions that are planned and answered together, and the offer for all of them."""
 
     questions: list[str] = Field(description="Each one SELECT, in SQL.")
 
@@ -127,18 +127,18 @@ class Issuing(BaseModel):
 
     subject: str = Field(description="Who will hold it: the analyst's name in the account.")
     role: str = Field("analyst", description="analyst, custodian, auditor or operator.")
-    days: int = Field(90, description="For how many days it holds.")
+    days: int = Field(90, description="How many days it is valid.")
     most_epsilon: Number | None = Field(None, description="The ceiling on what one question may cost in ε.")
-    most_rho: Number | None = Field(None, description="The ceiling in ρ; it lets Gaussian noise in beside one in ε.")
+    most_rho: Number | None = Field(None, description="The ceiling in ρ; beside one in ε, it allows Gaussian noise.")
     share: Share | Literal["all"] | None = Field(
         None,
-        description="What all questions of the subject may cost together; for an analyst a tenth of the budget if it "
-        "is left out, and `all` is all of it.",
+        description="The most that all questions of the subject may cost together; `all` means the whole budget. For "
+        "an analyst, a tenth of the budget if left out.",
     )
     renews: Literal["monthly"] | None = Field(
-        None, description="`monthly`: the share is for each calendar month, in UTC, rather than in all."
+        None, description="`monthly`: the share is for each calendar month (UTC), not in all."
     )
-    datasets: list[str] = Field([], description="Whose tables it is for, by the names of accounts; else this one's.")
+    datasets: list[str] = Field([], description="The accounts it is for, by name; this one if left out.")
 
     def shared(self) -> Budget | Literal["all"] | None:
         """What the subject may spend, in all or in each month; None if nothing is said.
@@ -152,16 +152,16 @@ class Issuing(BaseModel):
 
 
 class Admitting(BaseModel):
-    """How the tables are to be admitted."""
+    """How to admit the tables."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    group: str | None = Field(None, description="Only the tables of this refresh group; '' is those that name none.")
+    group: str | None = Field(None, description="Only the tables of this refresh group; '' means those that name none.")
     scheduled: bool = Field(
-        default=False, description="Advance the version whatever happens; if nothing can be read, serve what there was."
+        default=False, description="Advance the version whatever happens; if nothing can be read, keep the old tables."
     )
     at_most_unreadable: Number | None = Field(
         None,
-        description="The part of a table's records, or of a column's values, that may be unreadable this time; "
-        "unless given, what each table declares.",
+        description="The part of a table's records, or of a column's values, that may be unreadable this time; if "
+        "left out, the part that each table declares.",
     )

@@ -1,8 +1,8 @@
-"""Warnings: what in a question may be a slip, by public facts alone.
+"""Warnings: what may be a slip in a question, by public facts alone.
 
 Where no row can be meant, the answer is exact and costs nothing, for it is the same for any tables that
-keep to their declarations. A condition that holds for no row, in a question that is about rows all the same, is mostly
-a slip, and noise hides it; so a plain sentence says it.
+keep to their declarations. A condition that holds for no row is usually a slip if other rows are asked about, and noise
+hides it; so a plain sentence says it.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _MOST = 10
 """The most sentences that one plan gives."""
 
 _SHOWN = 6
-"""How many keys are listed."""
+"""The most keys that are listed."""
 
 _LONGEST = 200
-"""How much of a condition is shown."""
+"""The most characters of a condition that are shown."""
 
 _HIDES = "it has signs that aren't shown, but turn or hide what is: the question may not be what it looks like"
 
@@ -45,7 +45,7 @@ _ORDERED = {"lt", "le", "gt", "ge"}
 
 
 def why_no_rows(question: ir.Question) -> str:
-    """Why public facts alone say that the answer is one of no rows, in words; empty where they don't."""
+    """Why public facts alone say that no row can be meant, in words; empty if they don't."""
     kept = [] if question.having is None else list(ir.conjuncts(question.having))
     if any(isinstance(part, ir.Literal) and part.value is not True for part in kept):
         return "HAVING keeps no group"
@@ -64,7 +64,7 @@ def why_no_rows(question: ir.Question) -> str:
 
 
 def warnings_of(drafts: Sequence[Draft]) -> tuple[str, ...]:
-    """Warn, in plain sentences, of what may not mean what was intended, and of what isn't measured.
+    """Warn, in plain sentences, of conditions that may be slips, and of groups that aren't measured.
 
     Args:
         drafts: one for each level.
@@ -109,7 +109,7 @@ def _conditions(question: ir.Question) -> Iterator[ir.Expr]:
 
 
 def _as_declared(expr: ir.Expr, declared: Mapping[tuple[str, str], ir.Type]) -> ir.Expr:
-    """The expression with what is declared of the columns in it, and not what the question itself demands of them."""
+    """The expression with its columns as they are declared, and not as the question's own conditions narrow them."""
 
     def typed(part: ir.Expr) -> ir.Expr | None:
         found = declared.get((part.table, part.name)) if isinstance(part, ir.Column) else None
@@ -143,14 +143,14 @@ def _sentences(expr: ir.Expr, trial: Trial) -> Iterator[str]:
 
 
 def _is_outside(value: ir.Expr, constant: ir.Expr) -> bool:
-    """Whether a value can't be equal to a constant, by what is declared of its column."""
+    """Whether the declarations of a column keep its values from being equal to a constant."""
     if not isinstance(ir.uncast(value), ir.Column) or not isinstance(constant, ir.Literal) or constant.value is None:
         return False
     return True not in outcomes(ir.call("eq", value, constant))
 
 
 def _never(value: ir.Expr, constant: ir.Expr) -> str:
-    """That a column never has a value, and which it has."""
+    """A sentence that a column never has a value, and which it has."""
     return f"{_shown(value)} is never {_shown(constant)}{_declared(value)}{_meant(value, constant)}"
 
 
@@ -162,14 +162,14 @@ def _declared(expr: ir.Expr) -> str:
 
 
 def _fact(known: ir.Type) -> str:
-    """Which values a column has, in words."""
+    """The values of a column, in words."""
     if known.values is not None:
         keys = [expression_in_words(ir.literal(each)) for each in known.values[:_SHOWN]]
         more = len(known.values) - len(keys)
         return f"is one of {', '.join(keys)}" + (f" and {more:,} more" if more else "")
     if known.lo is None or known.hi is None:
         return ""
-    return f"lies in [{_end(known.lo, known.kind)}, {_end(known.hi, known.kind)}], where values beyond were moved to"
+    return f"lies in [{_end(known.lo, known.kind)}, {_end(known.hi, known.kind)}] once values beyond are moved there"
 
 
 def _end(end: Fraction, kind: Kind) -> str:
@@ -186,7 +186,7 @@ def _end(end: Fraction, kind: Kind) -> str:
 
 
 def _meant(value: ir.Expr, constant: ir.Expr) -> str:
-    """Which key may have been meant by a text that is none."""
+    """A question whether a similar key was meant, if a text isn't a key; else empty."""
     text = constant.value if isinstance(constant, ir.Literal) else None
     keys = [each for each in ir.uncast(value).type.values or () if isinstance(each, str)]
     if not isinstance(text, str):

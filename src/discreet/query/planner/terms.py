@@ -1,4 +1,4 @@
-"""Terms: what may be said beside a question, each with how it is read and how it is written as JSON."""
+"""Terms: the settings beside a question, and how each is read and written as JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from discreet.query.planner.within import Accuracies, read_within, within_from_j
 _PAIR = 2
 
 _ROWS_DIGITS = 12
-"""No group has more rows than this many digits tell."""
+"""The longest number of rows that is read."""
 
 _DAY = 10
 """The characters of a date; a time has more."""
@@ -33,38 +33,38 @@ _LEAST_DELTA = Fraction(1, 10**30)
 """Accounts count δ in steps of 10⁻⁴⁰, upwards: of this one, no charge is off by more than a part in 10¹⁰."""
 
 Auto: TypeAlias = Literal["auto"]
-"""Choose privately, for a stated share of the offer."""
+"""To be chosen privately, for a stated share of the offer."""
 
 
 class Terms(TypedDict, total=False):
-    """What may be said beside a question, each by its name.
+    """The settings beside a question, by name.
 
     Args:
-        epsilon: offer for Laplace noise; with `within`, the most that the question may cost.
-        delta: offer for the private selection of groups, which is needed where their keys aren't public; beside
-            `epsilon` for Gaussian noise as well, which is taken where it errs less, and is charged in ρ.
+        epsilon: the offer for Laplace noise; with `within`, the most that the question may cost.
+        delta: the offer for choosing groups privately, which is needed where their keys aren't public. Beside
+            `epsilon` it allows Gaussian noise, too, which is used where it errs less, and is charged in ρ.
         rho: the same as `epsilon`, for Gaussian noise.
-        within: half width wanted of the intervals, for all columns or by name, at the least cost that reaches it: a
-            number, or a part of every value from some size on, as in `{"n": ("5%", 1000)}`. That of averages, variances
-            and ratios is meant in a group of 1,000 rows, or of as many as are expected.
-        weights: by column, how much its relative error matters, 1 if nothing is said: the offer is shared so that the
-            worst error, times its weight, is least.
-        confidence: at which errors are announced, and `within` is meant; 0.95 if nothing is said.
-        expecting: about how many rows a group has, for which the errors of averages, variances and ratios are told;
-            1,000 if nothing is said. A guess will do: it has no part in the answer, nor in how an offer is shared,
-            since all errors fall alike as groups grow.
-        limits: how much a unit may contribute to this question, instead of what was declared. Lower ones cut off more
-            and need less noise; all are private. "auto": a tenth of the offer goes into a private profile of how much
-            units contribute, by which the limits are chosen that err least; the answer then says which, and about how
-            much they cut off.
-        bounds: of columns, instead of declared ones that are wider, or of none: `{"income": Bounds(0, 10**6)}`. "auto":
-            another tenth of the offer goes into how many units have values how large, by which bounds are chosen that
-            hold nearly all; the answer says which.
+        within: the half width of intervals to reach, for all columns or by name, at the least cost: a number, or a part
+            of every value from some size on, as in `{"n": ("5%", 1000)}`. For averages, variances and ratios it is
+            meant in a group of 1,000 rows, or of as many as are expected.
+        weights: by column, how much its relative error matters, 1 by default: the offer is shared so that the worst
+            error, times its weight, is least.
+        confidence: the confidence of announced errors and of `within`; 0.95 by default.
+        expecting: about how many rows a group has, 1,000 by default: the errors of averages, variances and ratios are
+            stated for it. A guess will do: it changes neither the answer nor how an offer is shared, since all errors
+            fall alike as groups grow.
+        limits: how much a unit may contribute to this question, in place of the declared limits. Lower ones cut off
+            more and need less noise; all are private. "auto" spends a tenth of the offer on a private profile of how
+            much units contribute, and chooses the limits that err least; the answer then says which, and about how much
+            they cut off.
+        bounds: bounds of columns, in place of wider declared ones or of none: `{"income": Bounds(0, 10**6)}`. "auto"
+            spends another tenth of the offer on a private profile of how large values are, and chooses bounds that hold
+            nearly all of them; the answer says which.
         consistent: without effect: the groups of ROLLUP, CUBE and GROUPING SETS add up wherever they can.
-        cut_off: whether to measure what limits cut off, also where they aren't chosen by it, and of how many units
-            bounds move values that are added up; for a tenth of the offer.
-        dialect: of the question, as sqlglot names it; "duckdb" if nothing is said.
-        analyst: who asks, where analysts have budgets of their own.
+        cut_off: whether to measure how much limits cut off, even if they aren't chosen, and how many units have values
+            that bounds move before they are added up; for a tenth of the offer.
+        dialect: the SQL dialect of the question, as sqlglot names it; "duckdb" by default.
+        analyst: who asks, if analysts have budgets of their own.
     """
 
     epsilon: Rationalizable | None
@@ -85,7 +85,7 @@ class Terms(TypedDict, total=False):
 def _by_column(given: object, name: str) -> Mapping[str, Any]:
     if not isinstance(given, Mapping):
         raise InvalidArgument(
-            f"{name} are said by column, not by a {type(given).__name__}",
+            f"{name} must be given by column, not as {type(given).__name__}",
             hint=Hint(f'{name}={{"income": …}}', cli=f"--{name} income=…"),
         )
     return given
@@ -97,7 +97,7 @@ def _read_weights(weights: Mapping[str, Rationalizable], name: str) -> tuple[tup
 
 
 def _read_confidence(confidence: Rationalizable, _name: str) -> Fraction:
-    """At which intervals are meant."""
+    """The confidence of intervals."""
     return read_confidence(confidence)
 
 
@@ -116,7 +116,7 @@ def _limits_as_sent(limits: object, name: str) -> object:
     try:
         return _read_limits(Limits(**limits) if isinstance(limits, Mapping) else limits, name)
     except TypeError:
-        raise InvalidArgument("limits aren't of a shape that is known", hint='{"limits": {"rows": 5}}') from None
+        raise InvalidArgument("limits have no such parts", hint='{"limits": {"rows": 5}}') from None
 
 
 def _bounds_as_sent(bounds: Mapping[str, object], name: str) -> tuple[tuple[str, object], ...]:
@@ -126,7 +126,7 @@ def _bounds_as_sent(bounds: Mapping[str, object], name: str) -> tuple[tuple[str,
 
 
 def _read_bounds(bounds: Mapping[str, object], name: str) -> tuple[tuple[str, object], ...]:
-    """Bounds by column, or "auto"; a pair is bounds, as where they are declared."""
+    """Bounds by column, or "auto"; a pair stands for bounds, as in a declaration."""
     found: dict[str, object] = {}
     for column, ends in _by_column(bounds, name).items():
         is_pair = isinstance(ends, tuple) and len(ends) == _PAIR
@@ -144,7 +144,7 @@ def _read_rows(value: object, name: str) -> int:
     whole = int(value) if isinstance(value, str) and value.isdecimal() and len(value) <= _ROWS_DIGITS else value
     if isinstance(whole, bool) or not isinstance(whole, int) or not 1 <= whole < 10**_ROWS_DIGITS:
         raise InvalidArgument(
-            f"{name} must be a whole number of rows, from 1 on", hint=Hint.of("{expecting}", expecting=20000)
+            f"{name} must be a whole number of rows, at least 1", hint=Hint.of("{expecting}", expecting=20000)
         )
     return whole
 
@@ -167,7 +167,7 @@ def read_delta(said: Rationalizable, name: str) -> Fraction:
     """A δ that an account can charge as it is.
 
     Raises:
-        InvalidArgument: it isn't within (0, 1), or is too small to be told from none.
+        InvalidArgument: it isn't within (0, 1), or is too small to be charged.
     """
     delta = probability(said, name)
     if delta < _LEAST_DELTA:
@@ -179,7 +179,7 @@ def read_delta(said: Rationalizable, name: str) -> Fraction:
 
 
 def _limits_to_json(limits: Limits | Auto | None) -> object:
-    """Limits by name; "auto" and None as they are."""
+    """Limits by the names of their parts; "auto" and None as they are."""
     if not isinstance(limits, Limits):
         return limits
     return {"groups": limits.groups, "rows_per_group": limits.rows_per_group, "rows": limits.rows}
@@ -209,20 +209,20 @@ def _end(text: str) -> Fraction | date:
 
 
 Number: TypeAlias = str | int | float
-"""How a number is sent."""
+"""A number as it is sent."""
 
 
 class Form(NamedTuple):
-    """How a term is read and written, and what protocols say of it.
+    """How a term is read, written and described.
 
     Args:
-        words: what it says, in a line.
-        sent: of which type it is where it is sent as JSON; numbers may be texts, which are read exactly.
-        read: from what a user says in Python, and the term's name.
-        to_json: JSON-ready data, with rationals as `"p/q"`.
-        from_json: reads that back, with the term's name.
-        typed: what a user says, of the text that stands for it on a line.
-        as_sent: reads it from JSON that somebody sends, where Python has other types for it.
+        words: a description of one line.
+        sent: its type in JSON that a client sends; numbers may be texts, which are read exactly.
+        read: reads a value given in Python; takes the term's name, too.
+        to_json: makes JSON-ready data of it, with rationals as `"p/q"`.
+        from_json: reads that back; takes the term's name, too.
+        typed: makes the value given in Python of a text that was typed.
+        as_sent: reads JSON that a client sends, if it is of other types than Python's.
     """
 
     words: str
@@ -237,20 +237,20 @@ class Form(NamedTuple):
     def as_said(
         cls, words: str, sent: type, read: Callable[[Any, str], Any], typed: Callable[[str], Any] = str.strip
     ) -> Self:
-        """That of a term which is read from JSON as from a user."""
+        """The form of a term that is read the same from JSON and from Python."""
         return cls(words, sent, read, lambda value: value, read, typed)
 
     def received(self, said: Any, name: str) -> Any:  # noqa: ANN401 — a term, as it is sent, and as it is read
-        """The term as a server takes it: as JSON, or as it is said in Python."""
+        """Read the term as a server receives it: as JSON, or as given in Python."""
         return (self.as_sent or self.read)(said, name)
 
 
 FORMS: Mapping[str, Form] = {
-    "epsilon": Form("Offer ε: Laplace noise; 0.1 or '1/10'.", Number, moderate, str, positive),
-    "delta": Form("Offer δ, for groups that aren't public.", Number, read_delta, str, probability),
-    "rho": Form("Offer ρ (zCDP): Gaussian noise.", Number, moderate, str, positive),
+    "epsilon": Form("The offer in ε, for Laplace noise: 0.1 or '1/10'.", Number, moderate, str, positive),
+    "delta": Form("The offer in δ, for groups that aren't public.", Number, read_delta, str, probability),
+    "rho": Form("The offer in ρ (zCDP), for Gaussian noise.", Number, moderate, str, positive),
     "within": Form(
-        "The half width wanted of intervals, for all columns or by name; the least cost reaches it.",
+        "The half width of intervals to reach at the least cost, for all columns or by name.",
         Number | dict[str, Number],
         lambda said, _: read_within(said),
         within_to_json,
@@ -258,22 +258,24 @@ FORMS: Mapping[str, Form] = {
         typed_accuracies,
     ),
     "weights": Form(
-        "How the offer is shared, by column.",
+        "How much the relative error of each column matters, by column.",
         dict[str, Number],
         _read_weights,
         lambda weights: [[name, str(weight)] for name, weight in weights],
         lambda data, name: _read_weights(dict(data), name),
         lambda text: typed_by_column(text.split(";")),
     ),
-    "confidence": Form("Of the intervals; 0.95 if left out.", Number, _read_confidence, str, _read_confidence),
+    "confidence": Form(
+        "The confidence of intervals; 0.95 if left out.", Number, _read_confidence, str, _read_confidence
+    ),
     "expecting": Form.as_said(
-        "About how many rows a group has; errors are told for so many.",
+        "About how many rows a group has, for the errors that are announced; 1,000 if left out.",
         int,
         _read_rows,
         lambda text: text.strip().replace(",", ""),
     ),
     "limits": Form(
-        "Of a unit's rows; or 'auto'.",
+        "How much one unit may contribute; or 'auto'.",
         dict[str, int] | str,
         _read_limits,
         _limits_to_json,
@@ -282,7 +284,7 @@ FORMS: Mapping[str, Form] = {
         _limits_as_sent,
     ),
     "bounds": Form(
-        "Of columns; or 'auto'.",
+        "Bounds by column; or 'auto'.",
         dict[str, list[Number] | str],
         _read_bounds,
         _bounds_to_json,
@@ -292,12 +294,12 @@ FORMS: Mapping[str, Form] = {
     ),
     "consistent": Form.as_said("Without effect: groups of ROLLUP and CUBE add up.", bool, _read_flag, typed_flag),
     "cut_off": Form.as_said(
-        "Whether to measure what limits cut off, for a tenth of the offer.", bool, _read_flag, typed_flag
+        "Whether to measure how much limits cut off, for a tenth of the offer.", bool, _read_flag, typed_flag
     ),
-    "dialect": Form.as_said("Of the SQL; 'duckdb' if left out.", str, _read_text),
-    "analyst": Form.as_said("Who asks, where analysts have budgets of their own.", str, _read_text),
+    "dialect": Form.as_said("The dialect of the SQL; 'duckdb' if left out.", str, _read_text),
+    "analyst": Form.as_said("Who asks, if analysts have budgets of their own.", str, _read_text),
 }
-"""By the name of the term."""
+"""The terms, by name."""
 
 OFFERED: Mapping[str, Form] = {name: form for name, form in FORMS.items() if name != "analyst"}
-"""Those that are said beside a question where a token, or the beginning of a session, has settled who asks."""
+"""The terms beside a question if a token, or the start of a session, says who asks."""

@@ -17,10 +17,10 @@ from discreet.interfaces.http.requests import (
 from discreet.service import entry_to_json
 
 _BUDGET = (
-    "`budget`, `spent`, `remaining`; of an analyst also their `own`: `spent`, in all, and `this_month`, `remaining`, "
-    "and when a share of theirs `renews`, or null. `failures`: how many questions `failed` since the custodian last "
-    "looked, of how many are `allowed`, and how many are `pending`. `damaged` is whether the ledger is known to be; "
-    "then nobody's `own` is said."
+    "`budget`, `spent`, `remaining`. For an analyst also their `own`: `spent`, in all, and `this_month`, `remaining`, "
+    "and when their share `renews`, or null. `failures`: how many questions have `failed` since the custodian last "
+    "looked, how many are `allowed` to, and how many are `pending`. `damaged`: whether the ledger is known to be "
+    "damaged; `own` is left out then."
 )
 
 ACCOUNT = APIRouter(tags=["account"], responses=problems())
@@ -29,7 +29,7 @@ _WHOLE = re.compile("[1-9][0-9]{0,15}", re.ASCII)
 
 
 def _whole(said: object) -> int:
-    """A number as it is written in the history, and not as `+1`, `1.0` or `1_0`.
+    """A number as the history writes it, and not as `+1`, `1.0` or `1_0`.
 
     Raises:
         ValueError: it isn't.
@@ -53,19 +53,19 @@ def budget(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
 
 @ACCOUNT.get("/v1/history", response_description="A list of entries, oldest first.")
 def history(service: Serving, who: Who) -> list[dict[str, Any]]:
-    """What was asked: an analyst's own questions; for custodians and auditors, all entries."""
+    """The history: an analyst's own questions; for custodians and auditors, all entries."""
     return [entry_to_json(entry) for entry in service.history(who)]
 
 
 @ACCOUNT.get(
     "/v1/history/{entry}/certificate",
     responses=problems(404, 422),
-    response_description="The entry, its `certificate`, what doesn't hold of it as `problems`, and a `signature`.",
+    response_description="The entry, its `certificate`, its `problems`, which should be empty, and a `signature`.",
 )
 def certificate(
     entry: Annotated[int, BeforeValidator(_whole), Path(ge=1, le=2**53)], service: Serving, who: Who
 ) -> Response:
-    """What vouches for a question that was paid for, whoever asked it: signed, and without the answer."""
+    """The signed certificate of a question that was paid for, no matter who asked it; without the answer."""
     found = service.certificate(who, entry)
     return Problem(404, "not_found", "there is no such entry").reply() if found is None else JSONResponse(dict(found))
 
@@ -79,7 +79,7 @@ def verification(service: Serving, who: Who) -> dict[str, Any]:
 
 @ACCOUNT.get("/v1/key", response_description="`algorithm`, `key` in base64, and `id`.")
 def key(service: Serving) -> dict[str, str]:
-    """What signatures of answers and heads are checked against. Everybody may have it."""
+    """The public key that verifies signatures of answers and heads. It needs no token."""
     return service.key.to_json()
 
 

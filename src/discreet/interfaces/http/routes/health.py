@@ -11,15 +11,15 @@ from discreet.interfaces.http.requests import Serving, Who
 HEALTH = APIRouter(tags=["health"])
 
 
-@HEALTH.get("/healthz", response_description="It is there.")
+@HEALTH.get("/healthz", response_description="It is up.")
 def healthz(service: Serving) -> dict[str, str]:
-    """Whether the server is there: ok, or degraded where the ledger's witness isn't."""
+    """Whether the server is up: ok, or degraded while heads can't be sent to the ledger's witness."""
     return {"status": "degraded" if service.sender.is_behind else "ok"}
 
 
 @HEALTH.get("/readyz", response_description="It takes questions.", responses={503: problems(503)[503]})
 def readyz(service: Serving) -> Response:
-    """Whether the server takes questions: its processes are there, the ledger can be read, and it isn't stopping."""
+    """Whether the server takes questions: its processes run, the ledger can be read, and it isn't stopping."""
     if not service.is_ready:
         return Problem(503, "not_ready", "the server takes no questions now", "ask again later").reply()
     return JSONResponse({"status": "ready"})
@@ -31,7 +31,7 @@ def readyz(service: Serving) -> Response:
     response_class=Response,
 )
 def metrics(service: Serving, who: Who) -> Response:
-    """The same metrics as at the operator's port, for who can't reach that and has an operator's token."""
+    """The metrics that the operator's port shows, for an operator's token."""
     from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
     return Response(generate_latest(service.health(who).registry()), media_type=CONTENT_TYPE_LATEST)

@@ -21,34 +21,34 @@ from discreet.service import Ask, Caller, Service, Ticket
 _PLANNED = problems(413, 422, 429)
 _ASKED = problems(402, 406, 409, 413, 422, 429, 500)
 _LATER: dict[int | str, dict[str, Any]] = {
-    202: {"description": "It waits or runs; `Location` says where its answer will be."}
+    202: {"description": "The question is waiting or running; `Location` says where its answer will be."}
 }
 _FORMATS: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "The answer. CSV and Arrow hold the values, with the ends of intervals as columns; JSON has its "
-        "cost and certificate too.",
+        "description": "The answer. CSV and Arrow hold the values, with the ends of intervals as columns; JSON also "
+        "has its cost and certificate.",
         "content": {CSV: {}, ARROW: {}},
     }
 }
 
 _PLAN = (
-    "`digest`, `cost`, `expected` (the ± of each column; of a workload, for each question), `words`, `warnings`, "
-    "`noise` (which was taken, where the offer left it open), `answered_by` (the entries by which it is answered "
-    "already, so that asking it is free), `seconds` (how many the answer takes at the most), "
-    "`step`, `steps` and `rungs` (how many seconds each step has, how many there are, and at how many times each may "
-    "end), `remaining_like_this` (how many more questions at this cost the budget still pays for, and the caller's "
-    "share of it; null if it costs nothing), and `remaining_after`: what is left once it is paid; null if it costs "
-    "nothing, or can't be paid."
+    "`digest`, `cost`, `expected` (the ± of each column; for a workload, of each question), `words`, `warnings`, "
+    "`noise` (the one that was chosen, if the offer left it open), `answered_by` (the entries that already answer it, "
+    "so that asking it is free), `seconds` (the longest that the answer may take), `step`, `steps` and `rungs` (the "
+    "seconds that each step has, the number of steps, and the number of times at which each may end), "
+    "`remaining_like_this` (how many more questions at this cost the budget and the caller's share of it still pay "
+    "for; null if it costs nothing), and `remaining_after` (what is left once it is paid; null if it costs nothing, or "
+    "can't be paid)."
 )
 
 QUESTIONS = APIRouter(tags=["questions"])
 
 Key: TypeAlias = Annotated[
     str | None,
-    Header(description="1 to 200 printable ASCII characters: what is asked again under it is paid for once."),
+    Header(description="1 to 200 printable ASCII characters: a question asked again under the same key is paid once."),
 ]
 Prefer: TypeAlias = Annotated[
-    str, Header(description="`respond-async`: reply at once, with the address at which the answer will be.")
+    str, Header(description="`respond-async`: reply at once, with the address where the answer will be.")
 ]
 
 
@@ -68,7 +68,7 @@ async def answer(  # noqa: PLR0913 — what a request may say, each by name
     idempotency_key: Key = None,
     prefer: Prefer = "",
 ) -> Response:
-    """Ask; the reply leaves when the answer does, or at once with its address, for `Prefer: respond-async`."""
+    """Ask a question. The reply is its answer or, at once, where the answer will be, with `Prefer: respond-async`."""
     ticket = await _asked(service, who, asked.question, asked, idempotency_key)
     return await reply_of(ticket, wanted, prefer)
 
@@ -82,7 +82,7 @@ def answered(
     accept: Annotated[str, Header(description="As for asking.")] = "",
     raw: Raw = False,
 ) -> Response:
-    """An answer that was asked for, if it is there; so of the answers to a workload."""
+    """The answer to a question that was asked before, once it is ready; for a workload, all its answers."""
     ticket = service.ticket(who, name)
     if ticket is None:
         return Problem(404, "not_found", "there is no such question of yours").reply()

@@ -24,13 +24,13 @@ REQUESTS = APIRouter(tags=["requests"])
 
 @REQUESTS.post("/v1/requests", status_code=201, responses=problems(413, 422, 429), response_description=_WHAT)
 def request(asked: Requested, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
-    """Request approval for a question: for its plan as it is now, or nothing."""
+    """Request approval for a question, with its plan as it is now and no other."""
     return service.request(who, asked.question, asked.terms(), asked.purpose)
 
 
 @REQUESTS.get("/v1/requests", responses=problems(), response_description="A list of requests, oldest first.")
 def requests(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
-    """What was requested: an analyst's own requests; for custodians and auditors, all of them."""
+    """The requests: an analyst's own; for custodians and auditors, all of them."""
     return service.requests(who)
 
 
@@ -42,16 +42,16 @@ def requested(name: str, service: Serving, who: Who) -> Response:
 
 @REQUESTS.post("/v1/requests/{name}/approval", responses=problems(404, 413, 422), response_description=_WHAT)
 def approve(name: str, asked: Approving, service: Serving, who: Who) -> Response:
-    """Let it be asked: by who requested it, once, at this plan, under these declarations."""
+    """Approve a request: its analyst may ask the question once, at this plan, under these declarations."""
     return _shown(service.approve(who, name, days=asked.days, any_version=asked.any_version))
 
 
 @REQUESTS.post("/v1/requests/{name}/denial", responses=problems(404, 413, 422), response_description=_WHAT)
 def deny(name: str, asked: Denying, service: Serving, who: Who) -> Response:
-    """Deny it, or take back an approval that wasn't used."""
+    """Deny a request, or take back an approval that wasn't used."""
     return _shown(service.deny(who, name, asked.reason))
 
 
 def _shown(found: Mapping[str, Any] | None) -> Response:
-    """A request, or that there is none; for an analyst, none of theirs."""
+    """A request, or a problem if there is none; an analyst has only their own."""
     return Problem(404, "not_found", "there is no such request").reply() if found is None else JSONResponse(dict(found))
