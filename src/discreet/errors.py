@@ -318,7 +318,7 @@ class Unsupported(QueryError):
 
 
 def unforeseen(what: Never) -> Unsupported:
-    """That a piece of code was never taught a kind of thing: to be raised, instead of taking it for something else.
+    """The error to raise where code was never taught a kind of thing, instead of taking it for something else.
 
     It ends a `match` over all kinds of something: a type checker sees that none is left over, and one that is added
     later is refused where it comes.

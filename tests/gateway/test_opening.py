@@ -140,7 +140,7 @@ def test_what_belongs_to_a_table_is_not_said_of_the_list(tmp_path: Path) -> None
 
 def test_one_table_needs_a_unit(tmp_path: Path) -> None:
     """Whose presence is hidden has no default, nor has how much of an id counts."""
-    with pytest.raises(InvalidArgument, match="whose presence is to be hidden") as caught:
+    with pytest.raises(InvalidArgument, match="whose presence should be hidden") as caught:
         dp.protect(CUSTOMERS, name="c", budget=dp.Budget(1), ledger=tmp_path / "l")
     assert "Unit.row()" in caught.value.hint
     with pytest.raises(InvalidArgument, match="a unit of id may have many rows"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from discreet.tables.unit_candidates import UnitCandidate
 
 _TOLD = 3
-"""How many columns are told in a sentence."""
+"""The most columns that a sentence names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

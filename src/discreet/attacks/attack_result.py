@@ -147,7 +147,7 @@ class AttackResult:
 
     @property
     def note(self) -> str | None:
-        """That rows were counted and perhaps not people; None if nothing speaks for that."""
+        """A warning that rows were counted, where several may be one person's; None if nothing suggests that."""
         if not self.repeated:
             return None
         from discreet.anonymity.repeated import rows_counted

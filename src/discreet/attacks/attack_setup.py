@@ -70,7 +70,7 @@ class Terms:
 
     Args:
         on: the columns by which people are known.
-        sensitive: the column that is to be learned.
+        sensitive: the column to learn.
         value: a column of numbers, 0 or more, that totals are about; None if there is none.
         k: of the anonymised rows.
         epsilon: offered for each question; above 0.

@@ -218,7 +218,7 @@ def attack(  # noqa: PLR0913 — what is attacked and how it is set up, each by 
         table: a path (CSV, Parquet), or a pandas, Polars or Arrow table; the synthetic census if left out.
         against: one of `AGAINST` that the attack can be run against; its first if left out.
         on: the columns by which people are known; needed for a table.
-        sensitive: the column that is to be learned; needed for a table.
+        sensitive: the column to learn; needed for a table.
         value: a column of numbers, 0 or more, for attacks on totals.
         k: of the anonymised rows; 1 or more.
         epsilon: offered for each question.
@@ -278,7 +278,7 @@ def _columns(
         on, sensitive, value = on or CENSUS_ON, sensitive or CENSUS_SENSITIVE, value or CENSUS_VALUE
     if on is None or sensitive is None:
         raise InvalidArgument(
-            "say by which columns people are known, and which is to be learned",
+            "name the columns by which people are known, and the column to learn",
             hint=Hint('on=["age", "zip"], sensitive="diagnosis"', cli="--on age,zip --sensitive diagnosis"),
         )
     return on, sensitive, value

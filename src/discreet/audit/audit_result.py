@@ -12,7 +12,7 @@ from discreet.privacy import ApproxDP, PureDP
 class Audit:
     """A lower bound on what a mechanism gives away, from outputs drawn for two neighbours.
 
-    An audit rejects, it never proves: a bound below the claim says only that this event, with so many draws, did not
+    An audit rejects, it never proves: a bound below the claim says only that this event, with this many draws, did not
     tell these neighbours apart any better.
 
     Args:

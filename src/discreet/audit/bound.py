@@ -18,7 +18,7 @@ class Bound:
 
     Args:
         epsilon: the true ε is at least this; 0 or more.
-        opposite: whether it's that the event doesn't happen which proves so much.
+        opposite: whether the bound comes from draws in which the event doesn't happen.
     """
 
     epsilon: float

@@ -58,7 +58,7 @@ class Among:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Above:
-    """An output's score is at least so much."""
+    """The event that an output's score reaches a number."""
 
     scorer: Scorer
     cut: float

@@ -59,7 +59,7 @@ def in_memory(dataset: Dataset, rows: Rows) -> State:
 
 
 RowsByUnit: TypeAlias = Mapping[Hashable, Mapping[str, Sequence[int]]]
-"""By unit and table: the places of the rows that belong to that unit alone."""
+"""The places of the rows that belong to one unit alone, by unit and table."""
 
 
 def rows_by_unit(dataset: Dataset, rows: Rows) -> RowsByUnit:

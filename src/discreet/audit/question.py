@@ -121,7 +121,7 @@ class _Releases:
         return " ".join(self.plan.question.text.split())
 
     def draw(self, data: Exact, count: int) -> list[tuple[Hashable, ...]]:
-        """That many releases, each as the numbers of those groups that differ; None where a group is held back."""
+        """Draw releases, each as the numbers of the groups that differ; None where a group is held back."""
         names = [_names(level) for level in self.plan.levels]
         outputs: list[tuple[Hashable, ...]] = []
         for _ in range(count):

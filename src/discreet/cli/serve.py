@@ -87,8 +87,9 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     """Answer over HTTP, to analysts who hold a token and nothing else: neither tables, nor configuration, nor ledger.
 
     Each answer leaves at the time that its plan names, however long it took. A question that takes longer fails, and
-    stays paid for: measure how long yours take, and set `--base` and `--scan` accordingly. The first start makes a token
-    for the custodian, and shows it on a terminal or else writes it to `custodian.token`, which nobody else can read.
+    stays paid for: measure how long yours take, and set `--base` and `--scan` accordingly. The first start makes a
+    token for the custodian, and shows it on a terminal or else writes it to `custodian.token`, which only its owner
+    can read.
 
     Ctrl-C, or SIGTERM, stops it gracefully: it takes no more questions, answers those that were paid for at their time,
     and ends with 0. A second one ends it at once. The log goes to standard error, one JSON object a line.

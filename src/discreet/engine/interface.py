@@ -97,7 +97,7 @@ class Engine(Protocol):
         """The exact integers of one question.
 
         Raises:
-            QuestionFailed: for whatever reason; which one can't be told, because it may depend on a row.
+            QuestionFailed: for any reason; which one isn't said, because it may depend on a row.
         """
         ...
 

@@ -106,7 +106,7 @@ def _scans(exact: ir.Exact) -> Mapping[str, ir.Scan]:
 
 
 def _columns_read(exact: ir.Exact) -> tuple[Mapping[str, set[str]], Mapping[str, set[str]]]:
-    """By alias, the columns that are relied on to be within their keys, and those that needn't be."""
+    """The columns that must be within their keys, and those that needn't be, by alias."""
     checked: dict[str, set[str]] = defaultdict(set)
     unchecked: dict[str, set[str]] = defaultdict(set)
     relied = [

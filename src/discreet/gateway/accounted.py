@@ -84,7 +84,7 @@ class Accounted:
 
     @property
     def requests(self) -> Requests:
-        """Questions that are to be approved, or were; for servers and for the custodian."""
+        """Requests for approval, open and closed; for servers and for the custodian."""
         return self._account.requests
 
     def check_approval(self, attempt: Attempt, analyst: str) -> None:

@@ -56,7 +56,7 @@ class Admissions(Versions):
         Args:
             group: the refresh group to admit; "" is that of tables without one. None admits all, each under a number of
                 its own; all of them, or none.
-            progress: is told a table's name, and how many of its rows were read.
+            progress: called with a table's name, and how many of its rows were read.
             at_most_unreadable: the part of a table's records, or of a column's values, that may be unreadable; None for
                 what each table declares.
             keep: how many earlier snapshots to keep, besides those that a process still uses.

@@ -50,7 +50,7 @@ class DeclaredTable:
         row_ceiling: more rows than the table will ever have.
         most_rows_per_unit: how many rows of one unit are admitted.
         most_left_out: the part of its records that an admission may leave out.
-        time_zone: in which times are told that the source holds as points in time.
+        time_zone: the zone in which to show times that the source holds as points in time.
         refresh: the group of tables that it is admitted with; empty for those that name none.
 
     Raises:
@@ -165,7 +165,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
         row_ceiling: more rows than the table will ever have.
         most_rows_per_unit: how many rows of one unit are admitted; a hash of them chooses which.
         most_left_out: the part of its records that an admission may leave out, malformed or without a readable id.
-        time_zone: in which times are told that the source holds as points in time, for instance "Europe/Paris".
+        time_zone: the zone in which to show times that the source holds as points in time, such as "Europe/Paris".
         refresh: the group of tables that it is admitted with, such as "daily", where there are different schedules.
 
     Raises:

@@ -84,7 +84,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         most_rows_per_unit: how many rows of one unit are admitted; a hash of them chooses which.
         most_left_out: the part of its records that an admission may leave out: malformed ones, and those of which it
             can't be read whose they are. More is refused, and nothing is put in force.
-        time_zone: in which times are told that the source holds as points in time, for instance "Europe/Paris".
+        time_zone: the zone in which to show times that the source holds as points in time, such as "Europe/Paris".
         snapshots: the folder of the admitted tables; beside a ledger that is a file if left out. What is in it is
             private; only the user who runs this can read it. Tables in memory stay there.
         failures: how many questions may fail after they were paid for, before nothing new is asked until
@@ -198,7 +198,7 @@ def _opened(declared: DeclaredTable, source: Source, held: Mapping[str, object],
 
 
 def _ids(declared: Sequence[DeclaredTable]) -> Mapping[str, frozenset[str]]:
-    """By table, in lower case, the columns that tell units or linked rows apart."""
+    """The columns that tell units or linked rows apart, by table, in lower case."""
     found: dict[str, set[str]] = {each.name.casefold(): set() for each in declared}
     for each in declared:
         if each.unit is not None and each.unit.column is not None:
@@ -225,7 +225,7 @@ def _needed(unit: UnitLike | None) -> UnitLike:
     """The unit of a table on its own."""
     if unit is None:
         raise InvalidArgument(
-            "whose presence is to be hidden? A single table needs a unit",
+            "whose presence should be hidden? A single table needs a unit",
             hint='unit=Unit.row() if nobody can have two rows, else unit=Unit("person_id")',
         )
     return unit

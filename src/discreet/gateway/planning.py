@@ -54,7 +54,7 @@ class Planning:
         self._last: tuple[object, Dataset, Plan] | None = None
 
     def close(self) -> None:
-        """Look at no tables any more; plans are made all the same."""
+        """Stop looking at tables; plans are still made."""
         self._admissions = None
 
     def plan(self, question: str | Frame | list[str | Frame], request: Request) -> Plan:

@@ -1,7 +1,7 @@
 """Versions: which version of the tables is in force, and how it is opened for questions.
 
 The number of the version is the custodian's act alone, and no function of what the tables hold: an analyst who could
-tell from it whether they changed, or which of them did, could tell whether somebody is in one. So there is one number
+tell from it whether they changed, or which of them did, could tell whether someone is in one. So there is one number
 for all tables of an account, and it goes up with each admission.
 
 Tables may be declared to be of several refresh groups, which are admitted apart. All count with the account's one

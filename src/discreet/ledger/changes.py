@@ -240,7 +240,7 @@ _COLUMN: Mapping[str, tuple[str, Rule]] = {
 
 
 def _weakens(rules: Mapping[str, tuple[str, Rule]], key: str, place: str, old: Any, new: Any) -> str:  # noqa: ANN401 — JSON
-    """By which name a change is let happen; empty if it weakens nothing.
+    """The name by which a custodian allows a change; empty if it weakens nothing.
 
     Raises:
         LedgerCorrupt: nothing is known of such a key.

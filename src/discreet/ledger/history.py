@@ -238,7 +238,7 @@ def _entry(row: Row, state: State, due: datetime | None = None) -> Entry:
 
 
 def _due(row: Row) -> datetime | None:
-    """By when the server that made an attempt would have answered; None if no server says."""
+    """The time by which the server that made an attempt would have answered; None if no server says."""
     seconds = row.content().get("seconds")
     return None if seconds is None else datetime.fromisoformat(row.at) + timedelta(seconds=float(seconds))
 

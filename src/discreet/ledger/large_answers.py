@@ -193,7 +193,7 @@ class LargeFiles:
                     yield Large(hash=path.name, size=0, characters=0)
 
     def _unusable(self, error: OSError) -> LedgerUnavailable:
-        """That the folder can't be used."""
+        """The error where the folder can't be used."""
         return LedgerUnavailable(
             f"{self.folder} can't be read or written: {os.strerror(error.errno or 0)}",
             hint="check its permissions, and the space left on its disk",

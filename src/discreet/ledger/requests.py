@@ -185,10 +185,10 @@ class Requests:
         def append(transaction: AccountEntries) -> ApprovalRequest:
             row, found = _undecided(transaction, request, by)
             if found.state is not RequestState.OPEN:
-                raise InvalidArgument(f"this request is {found.state}", hint="whoever made it can make another")
+                raise InvalidArgument(f"this request is {found.state}", hint="its analyst can make another")
             if found.plan != plan:
                 raise InvalidArgument(
-                    "the declarations have changed since this was requested", hint="whoever made it can make another"
+                    "the declarations have changed since this was requested", hint="its analyst can make another"
                 )
             until = datetime.fromisoformat(transaction.chain.time()) + timedelta(days=days)
             until = min(until, _end_of_token(transaction, row, until))

@@ -4,7 +4,7 @@ The ledger holds the SHA-256 of a token, never the token: nobody can sign in wit
 random bits, so no digest of it can be found by trying.
 
 Beside the digest stands a SCRAM-SHA-256 verifier, by which a server that speaks PostgreSQL's protocol checks a token.
-With it nobody comes in either: what a client has to show is hashed in it. Whoever reads it can pretend to be the server
+Nor does it let anyone in: what a client has to show is hashed in it. Someone who reads it can pretend to be the server
 to a client that doesn't check the server's certificate, and then hear what lets them in. So clients come by TLS.
 
 Source: RFC 5802, section 3; RFC 7677; PostgreSQL's own text of a verifier, as in `pg_authid.rolpassword`.

@@ -68,7 +68,7 @@ class Quantile(Selects):
     probability below 1 − c if that is at most (1 − c)/c. T is set for half of it.
 
     *Ranks.* An option with d(b) > R weighs at most e^(−λR). If its interval lies on one side of a bin b* with d = 0,
-    its slack is at most 0, so it weighs at most e^(−λT): all such options, half of (1 − c)/c at the most. Those whose
+    its slack is at most 0, so it weighs at most e^(−λT): all such options, at most half of (1 − c)/c. Those whose
     intervals hold b* are few, V = Σₖ min(n, 2wₖ + 1) if Iₖ reaches wₖ bins to both sides. So b is off by more than R
     with probability below 1 − c if V·e^(−λR) is at most the other half.
 
@@ -183,7 +183,7 @@ class Quantile(Selects):
 
     @property
     def inset(self) -> int:
-        """By how many steps the target is inside of the end it was asked for; 0 unless q is 0 or 1.
+        """How many steps the target is inside of the end that was asked for; 0 unless q is 0 or 1.
 
         So many that of a group with at least twice as many rows, the bins beyond the end are chosen, all together, with
         probability at most 1/20. Of a smaller one the target is its middle, and they are chosen more often.
@@ -373,7 +373,7 @@ class _Ranks:
         return found
 
     def slack(self, at: Numbers, step: int) -> NDArray[Any]:
-        """By how much the intervals of a step about some bins hold the rank."""
+        """How much of the rank the intervals of a step about some bins hold."""
         import numpy as np
 
         right: NDArray[Any] = self._below(at, step + 1) - self.rank

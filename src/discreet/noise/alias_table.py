@@ -23,11 +23,11 @@ class AliasTable:
     last: NDArray[np.int64]
     """The last number of each column that is its own index's; the one before the column if none is."""
     indices: NDArray[np.int64]
-    """Of each column, its own index and its alias, one after the other."""
+    """The index and the alias of each column, one after the other."""
     fraction: int
     """The bits of a number below those that name its unit."""
     ranked: NDArray[np.int64]
-    """What to add to a unit of index 0, by its column, so that they are numbered from 0 on."""
+    """By column, the number to add to a unit of index 0, so that these are numbered from 0 on."""
 
     def pick(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """The index that each number picks."""

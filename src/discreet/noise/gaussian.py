@@ -98,7 +98,7 @@ class DiscreteGaussian:
     """span = 2^shift."""
     height: float
     bits: int
-    """Of the number that picks a strip. If it has that many below those of its unit, the last ones pick the integer."""
+    """Bits of the number that picks a strip. If it has that many below those of its unit, the last pick the integer."""
     table: AliasTable
     stair: NDArray[np.int64]
     """Where it ends over the left tail, each strip, and the right tail, in units."""

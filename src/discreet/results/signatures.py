@@ -31,7 +31,7 @@ FORM = 1
 ALGORITHM = "Ed25519"
 
 Signed: TypeAlias = Literal["answer", "certificate", "head"]
-"""What may be signed. The signed text begins with one of these."""
+"""The kinds of signed text, which begins with one of these words."""
 
 UNSIGNED = frozenset({"id", "state", "spent"})
 """Fields beside an answer that aren't part of it: a server's name for it, its state, and the account's standing."""

@@ -53,7 +53,7 @@ class Allowances:
             stored: bytes by which the ledger grows.
 
         Raises:
-            TooMuchAsked: so much isn't left of what the subject may take in a day.
+            TooMuchAsked: the subject doesn't have that much left for the day.
             Unsupported: the question takes more than that by itself.
             LedgerUnavailable: it can't be counted.
         """
@@ -76,7 +76,7 @@ class Allowances:
         }
 
     def _take(self, subject: str, allowance: Allowance, amount: float, what: str, said: str) -> None:
-        """Take so much of one of them."""
+        """Take an amount from one of them."""
         if amount > allowance.a_day:
             raise Unsupported(
                 f"this question takes {said} of {what}, more than your questions may take in a day",

@@ -15,7 +15,7 @@ from discreet.service.public_error import PublicError
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question that is to be answered, with what was said beside it.
+    """A question to answer, with the terms beside it.
 
     Args:
         question: SQL; a list of them is a workload.
@@ -86,9 +86,9 @@ class Planned:
         noise: which was taken, where the offer left it open.
         answered_by: the entries by which it is answered already.
         step: how many seconds each of its steps has.
-        steps: how many it has at the most.
+        steps: the most that it may have.
         rungs: at how many times each may end; see `ReleaseTimes`.
-        seconds: how many the answer takes at the most.
+        seconds: the most that the answer takes.
         work: how far one unit can move it, in seconds.
         memory: and in bytes.
         values: how many numbers the answer releases; None where its groups are selected.
@@ -172,7 +172,7 @@ class EncodedAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What became of a question: its answer, or why there is none; exactly one of them is None.
+    """The reply to a question: its answer, or why there is none; exactly one of them is None.
 
     Args:
         answer: to the question, or those to a workload.
@@ -188,7 +188,7 @@ class Reply:
 
     @classmethod
     def of(cls, error: DiscreetError) -> Self:
-        """That there is no answer, and as much of why as may be told."""
+        """The reply that there is no answer, with as much of the reason as may be told."""
         return cls(error=PublicError.of(error))
 
     @property

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _MAY_BE_YOURS = "an entry of the ledger was altered or is missing; it may be one of yours"
-"""What an analyst is told of damage; custodians and auditors see which entries it is in."""
+"""The words for an analyst about damage; custodians and auditors see which entries it is in."""
 
 
 class Audited:

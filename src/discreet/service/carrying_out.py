@@ -93,7 +93,7 @@ def recovered(slot: Worker, step: float, wait: Callable[[float], bool]) -> None:
     Args:
         slot: the process.
         step: how many seconds one of them has.
-        wait: for so many seconds; whether to give it up.
+        wait: waits for a number of seconds; says whether to give it up.
     """
     due = monotonic() + step
     while not wait(max(0.0, due - monotonic())) and not slot.is_warm():

@@ -42,7 +42,7 @@ class FairQueue(Generic[_T]):
 
         Args:
             subject: whose it is.
-            item: what is to be done.
+            item: the work to do.
             seconds: for how long it takes its turn.
         """
         with self._changed:

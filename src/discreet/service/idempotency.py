@@ -105,7 +105,7 @@ class Keys:
 
 
 def again(planner: Planner, ticket: Ticket, tried: Tried) -> Reply:
-    """What became of a question that was paid for before under the same key; it is never carried out again."""
+    """The reply to a question that was paid for before under the same key; it is never carried out again."""
     found = None if tried.failed else planner.look_up(ticket.job("retry"))
     return Reply.of(_unanswered(tried)) if found is None else found
 

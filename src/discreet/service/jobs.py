@@ -1,4 +1,4 @@
-"""Jobs: what a worker is told to do with the tables that it holds, and what becomes of it."""
+"""Jobs: orders to a worker about the tables that it holds, and their outcomes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Job:
 
 
 Done: TypeAlias = Planned | Reply | None
-"""What becomes of a job: a plan; an answer, or an error; or None, where nothing is stored."""
+"""The outcome of a job: a plan; an answer, or an error; or None, where nothing is stored."""
 
 SECONDS_TO_READ, PATIENCE_TO_READ = 0.0004, 0.002
 """Seconds of processor time, and seconds in all, for each number of a stored answer: five times what it takes to read,
@@ -71,7 +71,7 @@ def do(
 
     Args:
         tables: that are asked about.
-        job: what is to be done.
+        job: the work to do.
         times: when answers leave.
         memory: bytes that a slot has.
         planned: is called before a question is asked, once its plan is made.

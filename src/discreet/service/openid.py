@@ -63,8 +63,8 @@ _FEWEST_BITS = 2048
 class OpenID:
     """A provider of identities, and what it is believed; `read` makes it from a file.
 
-    Guarantee: whoever isn't refused showed a token that is signed by a key of the provider's, with a pinned algorithm,
-    for this audience, and that holds now. Its `iss|sub` is the analyst's name in the ledger.
+    Guarantee: a caller who isn't refused showed a token for this audience that is valid now, signed by a key of the
+    provider's with a pinned algorithm. Its `iss|sub` is the analyst's name in the ledger.
 
     Args:
         issuer: as tokens must say it in `iss`.

@@ -1,7 +1,7 @@
 """Planners: the processes that plan, for which callers take turns.
 
 Planning is free and looks at public facts alone, so there is nothing to hide in it; but it takes the processor, and
-whoever can keep that busy keeps others from asking. So each caller has a share of the processor's time.
+a caller who keeps that busy keeps others from asking. So each caller has a share of the processor's time.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ class Questions:
         It takes no longer than their release times and half a minute more.
         """
         refusal = Reply.of(stopping())
-        with self._lock:  # whoever had it asked before the service was told to stop, and whoever comes is refused
+        with self._lock:  # a caller came before the service was told to stop, or is refused
             left = max((each.attempt.seconds for each in self._tickets.values() if not each.is_done), default=0)
         end = monotonic() + left + _STORING
         while (ticket := self._waiting.take()) is not None:
@@ -345,7 +345,7 @@ class Questions:
     def _finish(self, ticket: Ticket, reply: Reply) -> None:
         """Give those who wait for a question the reply to it, and then its place to another."""
         self._metrics.count("discreet_questions", outcome=reply.kind)
-        self._keys.settle(ticket, reply, self._tables.tried)  # before whoever waits asks again
+        self._keys.settle(ticket, reply, self._tables.tried)  # before a caller who waits asks again
         if ticket.plan.values is None and reply.answer is not None:
             with suppress(LedgerError):
                 self.allowances.note_stored(ticket.subject, reply.answer.values * _SELECTED)

@@ -3,7 +3,7 @@
 How long a question runs depends on the rows, and so on people. Random delays don't hide that, since they average out,
 and rounding up to a grid tells on which side of a step it ran. So each plan has one release time, which follows from
 its shape, from what it computes of each row, and from how far one unit can move it: the answer leaves exactly then, and
-if there is none by then, `question_failed` does. One unit moves a question by a hundredth of that time at the most, and
+if there is none by then, `question_failed` does. One unit moves a question by at most a hundredth of that time, and
 where it decides whether the rows of others are looked at, there is time for them. A custodian may give each step
 several times, each twice the one before: it ends at the first for which it is ready, and that tells which.
 """

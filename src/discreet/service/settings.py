@@ -18,7 +18,7 @@ class PlanningLimits:
     Args:
         seconds: of processor time for one question.
         patience: seconds for one question, however little of the processor it gets.
-        per_minute: seconds of processor time a minute, for one subject; so much can be saved up.
+        per_minute: seconds of processor time a minute, for one subject; that much can be saved up.
         waiting: how many calls of one subject may wait at a time.
     """
 
@@ -34,7 +34,7 @@ class AskingLimits:
 
     Args:
         values: how many numbers one answer may release.
-        slot_seconds: of a slot's time in a day; so much can be saved up.
+        slot_seconds: of a slot's time in a day; that much can be saved up.
         ledger_bytes: by which the ledger may grow in a day, likewise.
 
     Raises:
@@ -63,11 +63,11 @@ class Settings:
         planning: how much planning may take.
         asking: how much the questions of one caller may take.
         waiting: how many questions of one caller may wait or run at a time.
-        openid: whose tokens are believed besides those of the ledger; None for nobody's.
+        openid: the provider whose tokens are accepted besides those of the ledger; None for none.
         kept: how many questions of one caller are remembered after they are done, to be asked for again; fewer, if
             their answers are large. The oldest are forgotten.
         witness: where signed heads of the ledger go: a file or an address; empty for nowhere.
-        witness_every: so many seconds.
+        witness_every: seconds between heads.
 
     Raises:
         InvalidArgument: a number is out of range, or heads may not be sent to that witness.

@@ -31,7 +31,7 @@ class Share:
 def shares(slots: int, planning: float) -> tuple[list[Share], Share]:
     """The shares of each slot, and of those who plan.
 
-    Where there are more cores than slots, each slot has its own, and one is left for whoever plans and speaks to
+    If there are more cores than slots, each slot has its own, and one is left for the processes that plan and speak to
     strangers: they reply at once, so that how long they take would tell how long a slot is busy.
     """
     cores, memory = usable_cores(), usable_memory() // slots

@@ -61,7 +61,7 @@ class Ticket:
         return 0 if (answer := self.answer) is None else len(answer.content)
 
     def job(self, kind: Literal["stored", "ask", "retry"]) -> Job:
-        """What a worker is told to do with it; reading its answer has time for as many numbers as it may have."""
+        """The job for a worker; reading its answer has time for as many numbers as it may have."""
         return Job(
             kind=kind,
             question=self.asked.question,

@@ -138,7 +138,7 @@ def issue(  # noqa: PLR0913 — what a token may allow, each by name
 
 
 def share_of(amounts: Mapping[str, Any] | None, renews: str | None = None) -> Budget | None:
-    """A share as somebody asks for it: of all time or, where it renews, of each calendar month; None for none.
+    """A share as it is asked for: of all time or, where it renews, of each calendar month; None for none.
 
     Args:
         amounts: `epsilon`, `delta` and `rho`, as for `Budget`.

@@ -100,7 +100,7 @@ class Sender:
     Args:
         head: gives the ledger's head, signed.
         place: of the witness; empty to send nothing.
-        every: so many seconds, from the start on.
+        every: seconds between heads, from the start on.
 
     Attributes:
         failures: how often none could be sent.

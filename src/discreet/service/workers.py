@@ -47,7 +47,7 @@ _PRELOADED = (
     "ibis.backends.sql.compilers.duckdb",
     "pyarrow.parquet",
 )
-"""What every worker loads first."""
+"""The modules that every worker loads first."""
 
 
 def _context() -> ForkServerContext | SpawnContext:
@@ -259,8 +259,8 @@ def _memory() -> int:
 
 
 def _limit_memory(most: int) -> None:
-    """Let the process have so many bytes, where the system has such a limit."""
-    with suppress(ImportError, OSError, ValueError):  # not Linux, or somebody has set a lower limit
+    """Limit the process to this many bytes of memory, on systems that can."""
+    with suppress(ImportError, OSError, ValueError):  # not Linux, or a lower limit is set already
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (most, resource.getrlimit(resource.RLIMIT_DATA)[1]))

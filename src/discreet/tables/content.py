@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NAMES, NOTES = "names of people", "free text"
-"""What is recognised by words and not by a form, so that it may be something else."""
+"""Contents that are recognised by words and not by a form, so that they may be something else."""
 LOOKED_AT = 10_000
 """How many distinct values of a column are looked at, spread evenly over all of them in order."""
 
@@ -141,7 +141,7 @@ def content_of(values: pa.Array, counts: Weights | None = None) -> ColumnContent
 
 
 def may_identify(texts: Sequence[str]) -> bool:
-    """Whether texts that would be shown may lead to somebody; one that only looks like it is enough.
+    """Whether texts that would be shown may lead to someone; one that only looks like it is enough.
 
     Examples:
         >>> may_identify(["5 Main St", "unknown"]), may_identify(["Bachelors", "11th"])
@@ -211,7 +211,7 @@ def _texts(values: pa.Array) -> pa.Array | None:
 _SIGNS = "[0-9@:/.]"
 """Nothing has a known form without one of these."""
 _APART = r"(?:^|[^0-9A-Za-z.]|[^0-9][.])"
-"""What stands before a number that isn't a part of a longer one, in RE2, which doesn't look behind."""
+"""The text before a number that isn't a part of a longer one, in RE2, which doesn't look behind."""
 _BEFORE, _AFTER = r"(?<![0-9A-Za-z])(?<![0-9][.,])", r"(?![0-9A-Za-z]|[.,][0-9])"
 """The same in Python, and what stands behind it."""
 _LONG = r"[0-9][0-9A-Za-z .+/-]{5,}[0-9A-Z]|[A-Z]{4}[0-9]{2}|[A-Z]{2}[0-9]{2} ?[A-Z0-9]{4}"

@@ -74,7 +74,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         ),
     }
 )
-"""By the kind of source, in the order in which help texts name them."""
+"""Formats by the kind of source, in the order in which help texts name them."""
 
 ENDINGS: Mapping[str, str] = MappingProxyType(
     {ending: kind for kind, each in FORMATS.items() for ending in each.endings}

@@ -203,7 +203,7 @@ LOOKS_IDENTIFYING = re.compile(
     r"@|(?:[0-9][ ./()+-]*){6}|[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+"
     r"|\b[0-9]+[a-zA-Z]?,?\s+(?:[^\W\d]|['.-])+|[^\W\d]{3,}[.,]?\s+(?:[Nn][ro.°º]*\s*)?[0-9]+\s*[a-zA-Z]?\b"
 )
-"""What an e-mail address, a person's, card, phone or device number, or a street address looks like: a finer net than
+"""Texts like an e-mail address, a person's, card, phone or device number, or a street address: a finer net than
 the forms below, for single texts that would be shown.
 """
 

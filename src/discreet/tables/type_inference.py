@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 USUAL_NULLS = ("?", "NA", "N/A", "NULL", "NaN")
-"""What is often written for NULL. It doesn't make a column text: as a number or date it is read as NULL anyway."""
+"""Words that are often written for NULL. They don't make a column text: as numbers or dates they are NULL anyway."""
 
 _WIDENING: dict[Kind | None, tuple[Kind, ...]] = {
     None: (Kind.BOOLEAN, Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.TIMESTAMP),

@@ -227,7 +227,7 @@ class GeometricMeter:
         return DOUBT * len(self.cells.totals)
 
     def _lost(self, said: Score) -> float:
-        """The loss of a column of which so much is still said."""
+        """The loss of a column of which this much is still said."""
         return 1 - float(Fraction(int(said), self.cells.scale * self.rows)) if self.rows else 0.0
 
     def floors(self) -> Reals:

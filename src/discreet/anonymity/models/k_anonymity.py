@@ -206,7 +206,7 @@ class AlphaK(WithinClass):
         unknown = [value for value in chosen if value not in labels]
         if unknown and labels:
             raise InvalidArgument(
-                f"{self.sensitive!r} never holds {unknown[0]!r}, which is to be protected",
+                f"{self.sensitive!r} never holds {unknown[0]!r}, which should be protected",
                 hint="name values that occur, or leave `values` out to protect all",
             )
         return np.array([label in chosen for label in labels], dtype=np.bool_)

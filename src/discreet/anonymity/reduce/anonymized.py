@@ -71,7 +71,7 @@ class Anonymized:
         algorithm: that made it.
         tried: by algorithm, the loss that was to be small, where several were tried.
         search: how it was found; None where nothing was searched.
-        risks: of who is re-identified in it all the same.
+        risks: of being re-identified in it nevertheless.
         caveat: what a release of this kind doesn't promise.
     """
 

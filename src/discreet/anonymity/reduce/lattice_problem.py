@@ -226,7 +226,7 @@ class Problem:
         sensitive: the sensitive attributes, by name.
         counted: what the weights of tuples count.
         models: what every class that is kept must meet, beside the others that are kept.
-        meter: what is to be minimised.
+        meter: the loss to minimise.
         units: of the table: its rows, if they aren't counted by unit.
         most: how many units may have rows that are left out.
     """

@@ -81,7 +81,7 @@ class Search:
 
     @property
     def gap(self) -> float:
-        """By how much the best there is might lose less, at most; 0 if this is the best."""
+        """The most by which any other may lose less; 0 if this is the best."""
         return 0.0 if self.optimal or self.bound is None else max(float(self.loss - self.bound), 0.0)
 
     @property

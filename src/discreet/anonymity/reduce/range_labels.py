@@ -184,7 +184,7 @@ def _groups(axis: Axis, ladder: Ladder, low: Codes, high: Codes) -> tuple[Cells,
 def _ends(
     values: pa.Array, known: Sequence[str], sharing: Sharing, lows: Whole, highs: Whole
 ) -> tuple[Mapping[int, End], Mapping[int, End]]:
-    """By place, the lower and the upper ends of ranges that begin or end there."""
+    """The lower and the upper ends of ranges, by the place where they begin or end."""
     lower = {place: End(text=_written(values, known[place]), place=place) for place in lows.tolist()}
     upper = {place: End(text=_written(values, known[place]), place=place) for place in highs.tolist()}
     rare = sharing.rare
@@ -269,7 +269,7 @@ class _Rounded:
         return sum(one != other for one, other in zip(self.narrowest, self.free, strict=True))
 
     def ends(self, numbers: _Scaled, *, half: bool) -> dict[int, End]:
-        """By place, the end; `half`: between two units."""
+        """The ends by place; `half`: between two units."""
         chosen = zip(self.places, self.narrowest if half else self.free, strict=True)
         return {place: self._end(numbers, at, half=half) for place, at in chosen}
 

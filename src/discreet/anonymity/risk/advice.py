@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _HOPELESS = 0.5
 """A change that leaves more than this share at risk is no way to lower the risk."""
 _STEPS = 3
-"""How many changes are told of a way: a longer one isn't followed from a list."""
+"""The most changes listed for one way: nobody follows a longer list."""
 TIMES, EITHER = "dates with a time of day", "dates with the day or the month first"
 NUMBERS = "numbers with decimal commas"
 
@@ -227,7 +227,7 @@ def _remedies(report: Figures, safe: int) -> tuple[str, ...]:
 
 
 def _no_way(least: Remedy, report: Figures, safe: int) -> str:
-    """That changing one column is no way, and what the best such change would leave."""
+    """A sentence that changing one column isn't enough, and what the best such change would leave."""
     what = "leaving out" if least.action == "leave out" else "coarsening"
     noun = Noun.of(report.unit).many
     return (

@@ -255,7 +255,7 @@ def _read(  # noqa: PLR0913 — a table, and the roles of its columns
     if quasi_identifiers is None:
         settled = confirm(guesses, identifying=identifying, sensitive=sensitive or ())
         if not settled.quasi_identifying:
-            rows = "the table has no rows, so nothing can be told of its columns"
+            rows = "the table has no rows, so its columns say nothing"
             raise InvalidArgument("no column seems quasi-identifying" if records.rows else rows, hint=_NAME_SOME)
         roles = _Roles(
             identifying=settled.identifying,

@@ -227,7 +227,7 @@ def special_uniques(
     at_most: int = 3,
     missing: Missing | str | None = None,
 ) -> SpecialUniques:
-    """By how few columns each unit is singled out.
+    """The fewest columns that single out each unit.
 
     Someone unique by two columns stays so in most releases; someone who takes eight may not be unique in the population
     at all. All sets of up to `at_most` columns are counted.

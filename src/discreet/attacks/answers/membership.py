@@ -15,7 +15,7 @@ from discreet.exact.rational import Rationalizable, positive
 from discreet.privacy import Adjacency
 
 LOW_RATES = (0.001, 0.01, 0.1)
-"""Rates of false alarm at which it is told how many members are found."""
+"""Rates of false alarm for which the share of members found is reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -68,7 +68,7 @@ def sweep(
     """Try reconstruction on bits that coins decide, under one kind of noise after another.
 
     With 100 people and 400 questions, exact answers give everyone away, and so do answers at ε = 1 each. Noise of ±5
-    leaves about 83 % right, and ε = 0.1 each 68 %. At ε = 0.02 each, ε = 8 in all, 56 % are: hardly more than by coins.
+    leaves about 83 % right, and ε = 0.1 each 68 %. At ε = 0.02 each, ε = 8 in all, 56 % are: little better than coins.
 
     Args:
         people: how many; 2 or more.

@@ -1,6 +1,6 @@
 """Presence: is a person who did a few things in the data at all? Answers have no rows to link, but can tell that.
 
-Hardly two people do the same eight things on about the same days, so "how many people did most of these?" is answered
+Few people do the same eight things on about the same days, so "how many people did most of these?" is answered
 by 1 if the target is in the data, and by 0 if not. Where that alone is secret, as of a clinic's patients, it is all the
 attacker wants.
 

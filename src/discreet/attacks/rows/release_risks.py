@@ -1,4 +1,4 @@
-"""The risks of a release, whoever made it, judged beside its original and beside people who aren't in it.
+"""The risks of a release that anyone made, judged beside its original and beside people who aren't in it.
 
 Synthetic rows, noise, swapping, classes: however a release was made, an attack on it is tried on those who are in its
 original, and the same attack on others of the same population, the *control*. A success on both is what the release

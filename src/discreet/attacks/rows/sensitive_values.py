@@ -81,7 +81,7 @@ class Truth:
         return int(np.bincount(keys // max(self.people, 1), minlength=1).max())
 
     def of(self, people: Whole) -> Truth:
-        """That of these people, in this order."""
+        """The truth about these people, in this order."""
         place = np.full(self.people, -1, dtype=np.int64)
         place[people] = np.arange(len(people))
         kept = place[self.owners] >= 0

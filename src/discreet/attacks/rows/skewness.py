@@ -22,7 +22,7 @@ from discreet.errors import InvalidArgument
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SkewnessResult(AttackResult):
-    """By how much classes shift what is believed.
+    """How much classes shift an attacker's beliefs.
 
     `success` is the share of people whose value, or whose group of values, is guessed right by the class;
     `baseline` that of guessing the commonest one of all.

@@ -142,7 +142,7 @@ class _Tree:
 
     @classmethod
     def of(cls, tuples: Codes) -> _Tree:
-        """Of distinct tuples in lexicographic order."""
+        """The tree of distinct tuples in lexicographic order."""
         rows, columns = tuples.shape
         new = np.zeros(rows, dtype=np.bool_)
         new[:1] = columns > 0

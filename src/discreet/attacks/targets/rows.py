@@ -65,7 +65,7 @@ class Candidates:
 
     @classmethod
     def among(cls, of_person: Whole, pairs: Joined, rows: Grouping, whose: Units | None) -> Candidates:
-        """Of people of some kinds, among rows in some classes."""
+        """The candidates for people of some kinds, among rows in some classes."""
         of_row, sizes = rows.of_row(), rows.counts
         if whose is not None:
             sizes = np.bincount(_held(of_row, len(sizes), whose)[0], minlength=len(sizes))

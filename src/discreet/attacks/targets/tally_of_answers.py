@@ -42,7 +42,7 @@ _LEAST = 1e-12
 _FAINT = 1e-300
 """The weight of what would vanish."""
 _STEPS = 50
-"""Of finding out how large kinds are; what is left to gain by more is small beside what isn't known at all."""
+"""Steps that find out how large kinds are; more gain little beside what isn't known at all."""
 
 
 def believed(answers: Reals, deviation: float, common: Reals, people: float) -> Reals:

@@ -116,7 +116,7 @@ def made(table: Records, roles: Roles, choices: Choices, unit: Sequence[str] | N
     Args:
         table: that was read.
         roles: of its columns.
-        choices: how it is to be made.
+        choices: how to make it.
         unit: the columns that say whose a row is, as they were named; None if nothing was said of it.
 
     Raises:

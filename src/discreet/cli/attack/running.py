@@ -148,7 +148,7 @@ def _guessed(table: Records, on: list[str] | None, sensitive: str | None) -> tup
     measures = {each.column for each in found.guesses if each.is_measure}
     sought = sensitive or next((name for name in reversed(found.sensitive) if name not in measures), None)
     if sought is None:
-        raise InvalidArgument("no column seems sensitive", hint="name what is to be learned: --sensitive COLUMN")
+        raise InvalidArgument("no column seems sensitive", hint="name the column to learn: --sensitive COLUMN")
     if not known:
         raise InvalidArgument(
             "no column seems to be known to others", hint="name what is known about people: --on COLUMNS"

@@ -20,7 +20,7 @@ def refuse_to_replace(path: Path, *, force: bool, read: Iterable[Path] = (), end
     """Refuse before anything is computed, where a file is in the way or couldn't be written.
 
     Args:
-        path: what is to be written.
+        path: the file to write.
         force: whether a file that is there may be replaced.
         read: files that are read; none of them may be replaced, `force` or not.
         endings: that the file may have; any, if there are none.

@@ -203,7 +203,7 @@ def strangers(gate: Gate) -> None:
     """The chapter on what strangers hold and see."""
     gate.title("The gate: strangers, who hold an address and a token")
     gate.say(
-        f"""So far, whoever asked could just as well have read the table. Now the same people are behind a server,
+        f"""So far, anyone who asked could just as well have read the table. Now the same people are behind a server,
         with a budget of ε = 2 for all strangers together. It runs at {gate.address}, and ann and bob have a token
         each. This is all they need:"""
     )
@@ -265,7 +265,7 @@ def a_difference_between_two(gate: Gate) -> None:
 
 
 def the_budget_of_all(gate: Gate) -> None:
-    """Questions until the budget refuses, whoever asks; then the end."""
+    """Ask until the budget refuses everyone; then the end."""
     gate.title("The budget runs out, for all of them together")
     rows, refusal = [], None
     for turn, hours in enumerate(range(10, 100, 10)):

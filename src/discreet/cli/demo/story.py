@@ -213,7 +213,7 @@ def the_difference_of_two_sums(stage: Stage) -> None:
     everyone = "SELECT SUM(income) AS total FROM census"
     but_one = f"{everyone}\nWHERE NOT (dob = DATE '{person['dob']}' AND zip = '{person['zip']}')"
     stage.say(
-        f"""Somebody knows that {person["name"]} was born on {person["dob"]} and lives in ZIP {person["zip"]}, and wants
+        f"""Someone knows that {person["name"]} was born on {person["dob"]} and lives in ZIP {person["zip"]}, and wants
         to know what they earn. Neither of these sums looks like a question about one person:"""
     )
     stage.show(f"{everyone}\n{but_one}")

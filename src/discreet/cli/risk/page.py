@@ -87,7 +87,7 @@ def _risks(report: RiskReport) -> list[str]:
     body = [
         (name, says, _percent(each.highest), _percent(each.average), _percent(each.at_risk))
         for name, says, each in (
-            ("prosecutor", "knows that somebody is in the table", found.prosecutor),
+            ("prosecutor", "knows that someone is in the table", found.prosecutor),
             ("journalist", f"seeks anybody of the population, {whom}", found.journalist),
         )
     ]
@@ -130,7 +130,7 @@ def _columns(report: RiskReport) -> list[str]:
 def _sets(report: RiskReport) -> list[str]:
     """The minimal identifying sets."""
     found = report.identifiers
-    limit = "" if found.at_most is None else f", of {found.at_most} columns at the most"
+    limit = "" if found.at_most is None else f", of at most {found.at_most} columns"
     body = [(", ".join(each.columns), _percent(each.unique_share)) for each in found.minimal[:_SETS]]
     more = len(found.minimal) - _SETS
     return pages.section(

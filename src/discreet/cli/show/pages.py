@@ -35,7 +35,7 @@ ol li, ul li { margin-bottom: .4rem; }
 
 REMEDY = (
     "<p>Coarser columns and left-out rows make this table safer, but never safe: two such releases can be intersected, "
-    "and a class can say what everybody in it has. Answers with calibrated noise, from a budget, are protected whoever "
+    "and a class can say what everyone in it has. Answers with calibrated noise, from a budget, are protected whoever "
     "asks and whatever else they know; <code>discreet init</code> sets that up.</p>"
 )
 """The closing words of reports on rows: what protects better."""

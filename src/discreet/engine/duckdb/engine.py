@@ -103,7 +103,7 @@ class DuckDB:
         Raises:
             InvalidArgument: the plan itself is beyond this engine: raised before any data is touched, and a matter
                 of the plan alone.
-            QuestionFailed: for whatever reason; which one can't be told, because it may depend on a row.
+            QuestionFailed: for any reason; which one isn't said, because it may depend on a row.
         """
         check_capability(exact, self.chosen_by)
         _, compiled = self._prepared.pop(id(exact), (None, None))

@@ -297,7 +297,7 @@ def _chooses_as_well(made: Draft, draft: Draft, name: str) -> bool:
 
 
 def _choice_of(draft: Draft, name: str) -> tuple[Selection, Fraction | None]:
-    """What is chosen for an aggregate, and of which quantile it is read."""
+    """The choice that an aggregate is read from, and at which quantile."""
     estimator = dict(draft.estimators)[name]
     if not isinstance(estimator, QuantileEstimator | ModeEstimator):
         raise TypeError("nothing is chosen for it")

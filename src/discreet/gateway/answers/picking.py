@@ -336,21 +336,21 @@ class _Reading:
         return max(near, far)
 
     def _shift(self, part: ir.Call, of: Linear, values: Values, noisy: Noisy) -> float:
-        """By how much the sides of a comparison differ beyond what numbers and constants make: by what margins are."""
+        """How far the sides of a comparison differ because of margins, and not of numbers and constants."""
         if not _has_margins(part):
             return 0.0
         left, right = (evaluate(arg, values) for arg in part.args)
         return float(left) - float(right) - of.at(noisy, self.laws)
 
     def _space(self, of: Linear, sign: int, noisy: Noisy, shift: float = 0.0) -> tuple[Condition, ...]:
-        """That a combination of numbers, or its negative, is at least 0; nothing, if no number is left in it."""
+        """The condition that a combination of numbers, or its negative, is at least 0; none if it has no number."""
         if not of.factors:
             return ()
         slack = self._slack(of) * (2 if shift else 1)
         return (Together((self._reaching(of, sign, noisy, slack - sign * shift),)),)
 
     def _reaching(self, of: Linear, sign: int, noisy: Noisy, least: float) -> HalfSpace:
-        """That a combination, or its negative, reaches an end."""
+        """The condition that a combination, or its negative, reaches an end."""
         names = tuple(of.factors)
         return HalfSpace(
             names=names,
@@ -376,7 +376,7 @@ class _Reading:
         return (Together((*parts, self._reaching(below, 1, noisy, least))),)
 
     def _slack(self, of: Linear) -> float:
-        """By how much a combination may lie farther out than what is compared: whole numbers are rounded first."""
+        """How much farther out a combination may lie than what is compared, because whole numbers are rounded first."""
         steps = ((abs(float(factor)), self.laws[name]) for name, factor in of.factors.items())
         return sum(size * max(float(noise.step), 0.5) for size, noise in steps)
 

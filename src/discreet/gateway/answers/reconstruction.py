@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Table = NDArray[Any]
 
 _EXACT = 2**62
-"""What stays below is computed in 64 bits, and anything else in whole numbers of any size."""
+"""Numbers below it are computed in 64 bits, and all others in whole numbers of any size."""
 
 
 def reconstructed(found: Reconstruction, groups: Sequence[Group]) -> list[Group]:
@@ -110,7 +110,7 @@ class _Work:
         return [self.found.margins.sizes[name] for name in self._ordered(keys)]
 
     def _measured(self, level: int, name: str, groups: Sequence[Group]) -> Table:
-        """What was released of one number in one level; 0 where a group can't be."""
+        """The released values of one number in one level; 0 where there can't be a group."""
         import numpy as np
 
         keys, possible = self.found.measured[level], self.found.possible

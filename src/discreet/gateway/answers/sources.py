@@ -147,7 +147,7 @@ class Choice:
     selection: Selection
 
     def error(self, fraction: Fraction | None) -> float:
-        """By how many rows it may be off, of this quantile if it is one."""
+        """How many rows it may be off, at this quantile if it is one."""
         return self.selection.reach(CONFIDENCE, fraction)
 
     def value(self, goal: _Key, name: str) -> int | tuple[int, ...]:

@@ -180,7 +180,7 @@ class Remote:
     def key(self) -> PublicKey:
         """The public key of the account, by which its answers are signed: that which was named, or the server's word.
 
-        Its `text` is what `connect(…, key=…)` takes. Whoever has it from the custodian needn't believe the server.
+        Its `text` is what `connect(…, key=…)` takes. If you have it from the custodian, you needn't trust the server.
 
         Raises:
             AnswerContradicted: the server signs by another key than the one that was named.
@@ -338,7 +338,7 @@ class Remote:
         """Wait for a question's answer: look at its address, and send it again under its key.
 
         Where several servers share a ledger, the one that is asked may not be the one that knows it. Under the same key
-        it isn't asked twice, whoever is asked.
+        it isn't asked twice, whichever server is asked.
 
         Raises:
             ServerUnreachable: it isn't there after as long as anybody waits.

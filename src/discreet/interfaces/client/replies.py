@@ -50,7 +50,7 @@ class RemotePlan:
         question: that it is of, in SQL; or a list of them, which are answered together.
         terms: what is offered, as it is sent.
         digest: of everything that shapes the answer.
-        cost: what the answer is proved to give away about one unit at the most.
+        cost: the most that the answer gives away about one unit, as is proved.
         expected: the error to expect of each column; of several questions, of all their columns in order.
         words: all of it, in words.
         seconds: after how many seconds an answer leaves, if nobody waits before it.
@@ -135,7 +135,7 @@ class RemotePlan:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a next question may cost: each amount is the most by itself, if the question costs nothing else.
+    """The most that a next question may cost, by each amount alone.
 
     Args:
         epsilon: of a question with Laplace noise on one number.
@@ -209,7 +209,7 @@ class RemoteAccount:
             malformed("an account was expected")
 
     def in_words(self, spent: Cost) -> str:
-        """What was spent, in the amounts that the budget counts."""
+        """A cost in words, by the amounts that the budget counts."""
         budget = self.budget
         found = [f"ε = {shown(spent.epsilon)}"] if budget.epsilon is not None and spent.epsilon is not None else []
         found += [f"ρ = {shown(spent.rho)}"] if budget.delta and spent.rho is not None else []
@@ -351,5 +351,5 @@ def _number(value: object) -> float:
 
 
 def _refuse() -> NoReturn:
-    """Say that it is of another form; whoever reads it says of what."""
+    """Say that it is of another form; the reader adds what it read."""
     raise TypeError("of another form")

@@ -46,7 +46,7 @@ def pool_of(address: Address) -> urllib3.PoolManager:
 
 
 def without_tls(address: Address, error: Exception) -> ServerUnreachable:
-    """That no safe connection came about: the certificate isn't trusted, or there is no TLS at all."""
+    """The error where no safe connection came about: the certificate isn't trusted, or there is no TLS at all."""
     import ssl
 
     if error.args and isinstance(error.args[0], ssl.SSLCertVerificationError):

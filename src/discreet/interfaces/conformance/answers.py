@@ -132,7 +132,7 @@ def _total(debits: Sequence[dict[str, object]]) -> Fraction:
 
 
 def _consistent(target: Target, trial: Trial) -> None:
-    """What was spent is what the entries cost, where nothing was paid for between one look and the other."""
+    """Check that the entries add up to the spent amount, if nothing was paid for between reading one and the other."""
     for holder in (each for each in target.holders if each.role == "analyst"):
         debits = target.paid(holder)
         spent = target.spent(holder)["spent"]["epsilon"]
@@ -160,7 +160,7 @@ def idempotency(target: Target, trial: Trial) -> None:
     thief = target.second
     reply = target.ask(third, thief, headers=key)
     told = reply.code == changed.code or (reply.status == OK and target.rows(reply) in rows)
-    trial.check(not told, "a stolen key tells that somebody uses it, or gives another's answer")
+    trial.check(not told, "a stolen key shows that someone uses it, or gives another's answer")
     key = [(_KEY, f"conform-{target.number()}")]
     first = target.ask(question, headers=key)
     reply = target.ask(question, thief, headers=key)

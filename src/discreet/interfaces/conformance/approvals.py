@@ -22,7 +22,7 @@ _DAYS = (0, -1, 367, "1", 1e9)
 
 
 def approvals(target: Target, trial: Trial) -> None:
-    """Approvals that are used for another question, by somebody else, again, or while they don't hold: all refused."""
+    """Approvals used for another question, by someone else, again, or while they aren't valid are all refused."""
     if "/v1/requests" not in target.described()["paths"]:
         raise NotTried("the server takes no requests for approval")
     _of_before(target, trial)
@@ -101,7 +101,7 @@ def _decide(target: Target, custodian: Holder, request: str, **how: object) -> N
 
 
 def _asked(target: Target, who: Holder, question: str, cost: Fraction, **terms: Any) -> Reply:  # noqa: ANN401 — JSON
-    """Ask once: whoever asks again by an approval has used it up."""
+    """Ask once: an approval is used up by the first question."""
     return target.ask(question, who, amount=cost, times=1, **terms)
 
 
@@ -163,7 +163,7 @@ def _of_their_own(target: Target, trial: Trial, custodian: Holder, made: ExitSta
 
 
 def _used(target: Target, trial: Trial, asker: Holder, question: str, request: str) -> None:
-    """What was approved is asked by several at once: it is answered, and paid for once.
+    """Ask an approved question several times at once: it is answered, and paid for once.
 
     Raises:
         NotTried: it got no answer, so nothing is known of its second use.
@@ -182,7 +182,7 @@ def _used(target: Target, trial: Trial, asker: Holder, question: str, request: s
 
 
 def _taken_back(target: Target, trial: Trial, custodian: Holder, asker: Holder) -> None:
-    """What was denied isn't asked; nor what was approved and taken back, nor is it approved again."""
+    """A denied request lets nothing be asked; nor does an approval that was taken back, and it can't be given again."""
     first, second = target.questions(2)
     denied, back = _requested(target, asker, first), _requested(target, asker, second)
     _decide(target, custodian, back, days=1)
@@ -218,7 +218,7 @@ def _too_many(target: Target, trial: Trial, custodian: Holder, asker: Holder) ->
 
 
 def _of_before(target: Target, trial: Trial) -> None:
-    """What was requested before, and isn't approved now: denied, used, or too old for these tables or this day."""
+    """Try earlier requests that aren't approved now: denied, used, or too old for these tables or this day."""
     for holder in (each for each in target.holders if each.role == "analyst"):
         for each in _requests(target, holder):
             cost = (each["cost"].get("exact") or {}).get("epsilon")

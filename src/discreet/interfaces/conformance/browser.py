@@ -31,7 +31,7 @@ class Form:
     """A form of a page.
 
     Args:
-        method: by which it is sent, in small letters.
+        method: the HTTP method, in small letters.
         action: where it is sent to.
         fields: names, and values that they have.
         hidden: the names of those that nobody sees.
@@ -147,7 +147,7 @@ def _signed_in(target: Target, cookies: Mapping[str, str] = MappingProxyType({})
 
 
 def replies(target: Target, trial: Trial) -> None:
-    """What the API tells browsers: to guess no type, keep nothing, and let no other site read it."""
+    """The API tells browsers to guess no type, keep nothing, and let no other site read it."""
     (question,) = target.questions(1)
     strange = question.replace("COUNT(*) AS n", f'COUNT(*) AS "{_SCRIPT.replace(chr(34), "")}", nope')
     found = [
@@ -205,7 +205,7 @@ def sessions(target: Target, trial: Trial) -> None:
     visitor = _signed_in(target)
     pages = visitor.pages()
     if not _is_in(target, visitor.cookies):
-        raise NotTried("whoever signed in to the console isn't in")
+        raise NotTried("signing in to the console didn't work")
     cookies = {  # those without which nobody is in
         name: value
         for name, value in visitor.cookies.items()

@@ -47,7 +47,7 @@ _TRACES: Mapping[bytes, str] = MappingProxyType(
         _MARK.encode(): "a question, or an address that was asked for",
     }
 )
-"""What a server writes that says more than it means to, by what it is known by."""
+"""Texts of a server that say more than they are meant to, by what shows them."""
 
 
 def said(target: Target, twin: Target, trial: Trial) -> None:
@@ -131,7 +131,7 @@ def are_apart(first: Sequence[float], second: Sequence[float]) -> bool:
 
 
 def traces(target: Target, trial: Trial) -> None:
-    """What the server writes elsewhere than in replies: metrics, and the files that its log and its errors go to.
+    """Search what the server writes outside of replies: metrics, and the files of its log and its errors.
 
     First it is given cause to write something: what is refused, what is malformed, what fails, what isn't there. Then
     all that it wrote is searched, also of what was tried before.

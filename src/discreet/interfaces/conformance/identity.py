@@ -1,4 +1,4 @@
-"""Attacks on who somebody is: tokens that aren't, roles that mayn't, and names said elsewhere than in the token."""
+"""Attacks on identity: tokens that aren't valid, roles that aren't allowed, and names given outside of the token."""
 
 from __future__ import annotations
 
@@ -174,13 +174,13 @@ def _others_answers(target: Target, trial: Trial) -> None:
         return
     known = target.send("GET", f"/v1/answers/{name}", second)
     unknown = target.send("GET", f"/v1/answers/{'0' * len(str(name))}", second)
-    trial.check(known.said == unknown.said, "another's answer is given, or it is told that there is one")
+    trial.check(known.said == unknown.said, "another's answer is given, or the server says that there is one")
     own = {each["analyst"] for each in target.debits(second)}
     trial.check(own <= {second.subject}, "an analyst sees what another asked")
 
 
 def assumed(target: Target, trial: Trial) -> None:
-    """Names, roles and methods said in headers, addresses and bodies: nobody becomes somebody else by them."""
+    """Names, roles and methods given in headers, addresses and bodies change nobody's identity."""
     name = next((each.subject for each in target.holders if each.subject != target.analyst.subject), "custodian")
     plain = target.send("GET", "/v1/me", target.analyst)
     for header in (
@@ -189,7 +189,7 @@ def assumed(target: Target, trial: Trial) -> None:
     ):  # fmt: skip
         for value in (name, "custodian", "127.0.0.1"):
             reply = target.send("GET", "/v1/me", target.analyst, headers=[(header, value)])
-            trial.check(reply.said == plain.said, f"the header {header} changes who somebody is")
+            trial.check(reply.said == plain.said, f"the header {header} changes the caller's identity")
             alone = target.send("GET", "/v1/me", headers=[(header, value)])
             trial.check(alone.status == UNAUTHENTICATED, f"the header {header} lets in without a token")
     for header, value in (
@@ -204,7 +204,7 @@ def assumed(target: Target, trial: Trial) -> None:
             trial.check(reply.said == straight.said, f"the header {header} changes what is done")
     for query in (f"analyst={name}", f"subject={name}", "role=custodian", "_method=DELETE"):
         reply = target.send("GET", f"/v1/me?{query}", target.analyst)
-        trial.check(reply.said == plain.said, "the address changes who somebody is")
+        trial.check(reply.said == plain.said, "the address changes the caller's identity")
     _assumed_in_bodies(target, trial, name)
 
 

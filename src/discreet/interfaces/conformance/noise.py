@@ -24,7 +24,7 @@ def noise(target: Target, trial: Trial) -> None:
     """Questions of one fact in different words: each has noise of its own, as wide as is stated, and charged for."""
     questions = target.questions(DRAWS)
     if len({re.sub(r"\d+", "", each) for each in questions}) > 1:
-        raise NotTried("no table has a column that so many questions of one fact can be made of")
+        raise NotTried("no table has a column for enough different questions about one fact")
     values, said = list[float](), set[tuple[float, float, Fraction]]()
     for question in questions:
         planned = target.plan(question).data
@@ -62,7 +62,7 @@ def least_radius(confidence: float, epsilon: Fraction) -> float:
     """The least r for which ±r can hold with this confidence, whatever noise hides one person in a count.
 
     The values within ±r are moved by 2r + 1 at a time into others that nothing else is moved into. Each person changes
-    their chance p by a factor of e^−ε at the most, so p (1 + 2 e^−x + 2 e^−2x + …) ≤ 1 with x = ε (2r + 1); hence
+    their chance p by at most a factor of e^−ε, so p (1 + 2 e^−x + 2 e^−2x + …) ≤ 1 with x = ε (2r + 1); hence
     p ≤ tanh(x/2).
 
     Examples:

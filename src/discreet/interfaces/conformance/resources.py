@@ -33,7 +33,7 @@ _CREATED = 201
 _MOST_VALUES = 100_000
 _MOST_CHARACTERS = 65_536
 _ROUNDED = 0.01
-"""What is left is written with three digits."""
+"""Amounts that are left are written with three digits."""
 
 _TOGETHER = 200
 """How many questions a workload has, which reads tables as many times."""
@@ -56,7 +56,7 @@ def bombs(target: Target, trial: Trial) -> None:
 
 
 def _about(target: Target, template: str, person: int) -> str:
-    """A question about somebody that wasn't asked before: its answer isn't stored."""
+    """A question about someone that wasn't asked before, so that its answer isn't stored."""
     return template.replace("$ID", str(person)).replace("$N", str(_NOBODY + target.number()))
 
 
@@ -161,7 +161,7 @@ def size(target: Target, trial: Trial) -> None:
 
 
 def _counted(target: Target, trial: Trial, question: str) -> None:
-    """What a question takes of a day's allowance is taken, whatever of it grows back meanwhile."""
+    """A question takes its part of a day's allowance, even if some grows back meanwhile."""
     begun, planned = monotonic(), target.plan(question).data
     before = target.spent()
     if target.ask(question, times=1).status != OK:

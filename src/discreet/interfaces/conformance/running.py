@@ -112,7 +112,7 @@ def conform(  # noqa: PLR0913 — what is tested, as whom, and how much it may c
     """Try on a server what has been done to servers of its kind, over the protocol that strangers use.
 
     Guarantee: no more than `spend` is ever offered, whatever the server charges. What couldn't be tried is said, and
-    never counted as held. That nothing broke proves nothing: these are the attacks that somebody thought of.
+    never counted as held. If nothing broke, that proves nothing: these are only the attacks that someone thought of.
 
     Args:
         url: of the server, like `https://host:8443`.

@@ -139,7 +139,7 @@ class Wire:
         return plain if self._context is None else self._context.wrap_socket(plain, server_hostname=self.host)
 
     def raw(self, content: bytes, seconds: float = 1.0) -> Stream:
-        """Send raw bytes, and read what comes within so many seconds, or until the server closes."""
+        """Send raw bytes, and read what comes within some seconds, or until the server closes."""
         begun, found = monotonic(), b""
         try:
             with self.open() as connection:

@@ -98,7 +98,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         ssl_keyfile=key,
         log_config=None,  # its messages quote requests and tracebacks; `EventLog` says what may be said
         access_log=False,
-        proxy_headers=False,  # else whoever comes from this machine could say where from; see `address_of`
+        proxy_headers=False,  # else anyone on this machine could claim another address; see `address_of`
         server_header=False,
         http=StrictHeads,
         ws="none",  # where a library for them is installed, it would read heads in its own way
@@ -117,7 +117,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
 
 
 def serve_metrics(service: Service, *, host: str, port: int) -> None:
-    """Show the service's metrics at a port of their own, to whoever can reach it.
+    """Show the service's metrics at a port of their own, to anyone who can reach it.
 
     Raises:
         InvalidArgument: nothing can listen there.
@@ -156,5 +156,5 @@ def _allow_connections() -> None:
 
 
 def _taken(host: str, port: int, error: OSError) -> InvalidArgument:
-    """That nothing can listen at an address."""
+    """The error where nothing can listen at an address."""
     return InvalidArgument(f"nothing can listen at {host}:{port}: {error.strerror or error}", hint="choose another one")

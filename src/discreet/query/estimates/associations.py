@@ -25,7 +25,7 @@ _FOR_SIGN = 1 / 10
 """Which part of the rest goes into the sign of a covariance."""
 
 _PIECE = 0.2
-"""As wide, at the most, is a piece of that interval."""
+"""The greatest width of a piece of that interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ class Association(Estimator):
         return _correlation(found, box, outside)
 
     def _found(self, noisy: Noisy, noises: Noises) -> Products:
-        """What was released of one group."""
+        """The released numbers of one group."""
         return Products(self.sums, noisy, noises, (self.first, self.second))
 
     def _covariance(self, found: Products, box: Box, outside: float) -> Interval:
@@ -132,7 +132,7 @@ class Association(Estimator):
         return explained(chance, outside, middle, everything.lo, everything.hi) or everything
 
     def _magnitude(self, rows: int) -> float:
-        """What the statistic is in a group of so many rows that `slopes` is about, of a correlation of 1/2."""
+        """The statistic in the group that `slopes` is about, with this many rows and a correlation of 1/2."""
         if self.is_correlation:
             return 0.5
         one, other = self._halves
@@ -202,7 +202,7 @@ class _Angles:
         return cls(found, box, (sqrt(one * other), one, other), (both, first, second))
 
     def chance_of_angle(self, angle: float) -> float:
-        """Of seeing nothing farther out than was seen, if this is the angle."""
+        """The chance of seeing nothing farther out than was seen, if this is the angle."""
         _, first, second = self.spans
         one, other = (1 + cos(angle)) / 2, (1 - cos(angle)) / 2
         span = Interval(one * first.lo - other * second.hi, one * first.hi - other * second.lo)
@@ -214,7 +214,7 @@ class _Angles:
         return self.found.joint.beyond(list(map(add, reach, more)), distance(0.0, span))
 
     def chances(self, piece: Interval) -> Callable[[float], float]:
-        """The same at the most, by the correlation, for angles of a piece.
+        """An upper bound on the same, by the correlation, for angles of a piece.
 
         Between two points d apart, a function of one variable exceeds what it is at the ends by at most d²/8 times the
         greatest size of its second derivative. That is added for the angle, and for the means, of which squares are in
@@ -242,7 +242,7 @@ class _Angles:
         return Interval(0.0, 1.0) if both.lo > 0 else Interval(-1.0, 0.0)
 
     def widened(self, before: Interval | None, piece: Interval, outside: float) -> Interval | None:
-        """What some correlations are that pieces explain, with those that one more explains."""
+        """The correlations that pieces explain, with those that one more explains."""
         chance = self.chances(piece)
         both = self.found.covariance(*self.found.means) / self.units[0]
         middle = clip(sin((piece.lo + piece.hi) / 2) * both, -1.0, 1.0)

@@ -27,10 +27,10 @@ _ROUNDED = 1e-15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pick:
-    """What is to be chosen from a histogram: a quantile, several that are read from noisy counts, or the fullest bins.
+    """A choice from a histogram: a quantile, several that are read from noisy counts, or the fullest bins.
 
     Args:
-        name: what the choice is released under; unique among those of measures too.
+        name: the name under which the choice is released; unique among those of measures too.
         histogram: the name of the measure.
         fraction: of a quantile; None for what isn't one.
         most: how many bins are chosen, if it isn't a quantile.
@@ -45,7 +45,7 @@ class Pick:
 
     @property
     def around(self) -> str:
-        """What the interval about a quantile is released under."""
+        """The name under which the interval about a quantile is released."""
         return f"{self.name} around"
 
 
@@ -69,7 +69,7 @@ class Selection:
         return Fraction(2) ** self.measure.grid
 
     def reach(self, confidence: Fraction, fraction: Fraction | None = None) -> float:
-        """By how many rows the choice is off, at most, with this confidence.
+        """The most rows by which the choice is off, with this confidence.
 
         Args:
             confidence: in (0, 1).
@@ -97,7 +97,7 @@ class Selection:
 
     @property
     def event(self) -> Event:
-        """What is done to the data, for accounting."""
+        """The release as accounting needs to know it."""
         return self.mechanism.event
 
 

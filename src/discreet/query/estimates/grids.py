@@ -60,7 +60,7 @@ class Grid:
     is_discrete: bool
 
     def value(self, number: int) -> int | float | date:
-        """What stands for a bin: its only value, or its middle.
+        """The value that stands for a bin: its only one, or its middle.
 
         Examples:
             >>> ages = grid_of(literal(0).type, groups=1)

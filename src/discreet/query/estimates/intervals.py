@@ -134,7 +134,7 @@ class Joint:
         return tuple(found), tuple(found.values())
 
     def _slack(self, factors: Sequence[float]) -> float:
-        """By how much Σ factor·noise may lie further out than the same of its namesakes."""
+        """How much further out Σ factor·noise may lie than the same sum of its namesakes."""
         return float(sum(map(mul, map(abs, factors), self.slacks)))
 
 

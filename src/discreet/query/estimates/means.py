@@ -19,7 +19,7 @@ _FOR_MEAN = 1 / 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _AboutCentre(Estimator):
-    """What is made of sums of x − centre, because the noise that a sum needs grows with the size of its terms.
+    """An estimate from sums of x − centre, because the noise that a sum needs grows with the size of its terms.
 
     Args:
         centre: the middle of the bounds.
@@ -165,7 +165,7 @@ class Spread(_AboutCentre):
         return self._shown(found or Interval(0.0, greatest))
 
     def slopes(self, noises: Noises, rows: int) -> Slopes | None:
-        """By differences, at the reference group; a variance is compared with the square of half the range.
+        """Slopes by differences, at the reference group; a variance is compared with the square of half the range.
 
         There the mean lies at three quarters of the range, and the mean of squares at as much of theirs.
         """

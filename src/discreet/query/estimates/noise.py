@@ -66,7 +66,7 @@ class Noise:
 
     @property
     def numbers(self) -> tuple[Noise, ...]:
-        """That of each number that is released: of a vector's, which have independent noises, or itself."""
+        """The noise of each number that is released: of a vector's numbers, which have independent noises, or itself."""
         if not isinstance(self.measure, ir.Vector):
             return (self,)
         parts = zip(self.measure.numbers, self.measure.parts, strict=True)
@@ -74,7 +74,7 @@ class Noise:
 
     @property
     def usual(self) -> int | Fraction:
-        """What a row of the reference group adds, in steps: three quarters of the way to the most that a row can."""
+        """The amount that a row of the reference group adds, in steps: three quarters of the way to the most."""
         if self.part is not None:
             return self.part / self.step
         return Fraction(self.measure.lo + 3 * self.measure.hi, 4) if isinstance(self.measure, ir.Sum) else 1
@@ -123,7 +123,7 @@ def _deviation(addend: Addend) -> float:
 
 @lru_cache(maxsize=1024, typed=True)  # all groups have the same; a float is read otherwise than an equal fraction
 def noise_radius(mechanism: Mechanism, number: int, confidence: Rationalizable) -> int:
-    """An r with Pr[|sum of so many independent noises| ≤ r] ≥ confidence, in steps: the least, or next to it.
+    """An r with Pr[|sum of `count` independent noises| ≤ r] ≥ confidence, in steps: the least, or next to it.
 
     Args:
         mechanism: that made each of the noises.
@@ -142,8 +142,8 @@ def noise_radius(mechanism: Mechanism, number: int, confidence: Rationalizable) 
 
 
 Noisy: TypeAlias = Mapping[str, int | tuple[int, ...]]
-"""What was released of one group, by name: a noisy integer for each measure, the number of a bin (or several) for each
-choice."""
+"""The released numbers of one group, by name: a noisy integer for each measure, the number of a bin (or several) for
+each choice."""
 
 Noises: TypeAlias = Mapping[str, Noise]
 

@@ -102,7 +102,7 @@ _CLOSE = 1e-15
 """φ is followed down to here."""
 
 _REST = 2 / pi
-"""Of φ where it isn't followed any further: what the rest can add."""
+"""The most that the rest of φ can add where it isn't followed any further."""
 
 _HALVINGS = 40
 

@@ -30,7 +30,7 @@ Moments: TypeAlias = Sequence[float]
 
 @dataclass(frozen=True, kw_only=True)
 class Sums:
-    """What an association rests on, of the rows that have both values.
+    """The sums that an association rests on, over the rows that have both values.
 
     Args:
         count: of these rows.
@@ -94,14 +94,14 @@ class Box:
 
     @property
     def bends(self) -> tuple[float, float]:
-        """By how much each mean's square may lie below the line between its ends."""
+        """How far each mean's square may lie below the line between its ends."""
         first, second = ((ends.hi - ends.lo) ** 2 / 4 for ends in (self.first, self.second))
         return first, second
 
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """What was released of one group.
+    """The released numbers of one group.
 
     Args:
         sums: the measures.

@@ -27,7 +27,7 @@ def noisy_ranks(  # noqa: PLR0913 — what is read, what it costs, and what inte
     confidence: Fraction,
     row: int,
 ) -> NoisyRanks:
-    """The mechanism that costs so much: ρ if its noise is Gaussian, else ε.
+    """The mechanism with this cost: ρ if its noise is Gaussian, else ε.
 
     Args:
         fractions: of the quantiles.

@@ -2,7 +2,7 @@
 
 A group whose key is private is shown only if its noisy number of units reaches a threshold; HAVING shows groups whose
 noisy numbers meet a condition. Of a group that is shown, noise in that number is therefore larger, or smaller, than
-noise is in general: if 10 units reach a threshold of 15, it is 5 at the least. An interval that holds for 95 % of draws
+noise is in general: if 10 units reach a threshold of 15, it is at least 5. An interval that holds for 95 % of draws
 may hold for no draw that shows the group. Those here hold for at least the stated share of the draws that show it.
 
 *A number in a window.* Let m be the exact number, Y the noisy one, shown if a ≤ Y ≤ b, and S(k) = Pr[noise ≥ k]. Where
@@ -58,7 +58,7 @@ _ROUNDS = 30
 
 
 class Condition(Protocol):
-    """What noisy numbers of a group met, so that it was shown."""
+    """A condition that noisy numbers of a group met, so that the group was shown."""
 
     @property
     def numbers(self) -> frozenset[str]:
@@ -81,15 +81,15 @@ class Condition(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """That one noisy number lies between two ends.
+    """The condition that one noisy number lies between two ends.
 
     Args:
         number: its name.
         noise: its law.
         seen: the noisy number, in steps.
-        least: what it is at the least, where the group is shown; None if any is small enough.
-        most: what it is at the most; None if any is large enough.
-        exact_least: what the exact number is at the least, as everybody knows; None if nothing tells.
+        least: the least that it can be if the group is shown; None if there is no least.
+        most: the most that it can be; None if there is no most.
+        exact_least: the least that the exact number can be, as everyone knows; None if nothing says so.
         rarest: see `RAREST`.
     """
 
@@ -103,7 +103,7 @@ class Window:
 
     @classmethod
     def reaching(cls, threshold: Threshold, number: str, noise: Noise, seen: int) -> Self:
-        """That of a number of units which reached a threshold; of no units nobody is asked, so it is 1 at the least."""
+        """The window of a number of units that reached a threshold; a group without units isn't tried, so it is ≥ 1."""
         return cls(number=number, noise=noise, seen=seen, least=threshold.value, exact_least=1, rarest=0.0)
 
     @property
@@ -160,7 +160,7 @@ class Window:
         return replace(self, number=names[self.number])
 
     def within(self, other: Window) -> Window:
-        """That it lies in another window as well."""
+        """The window of numbers that lie in another one as well."""
         leasts = [(each.least, -each.rarest) for each in (self, other) if each.least is not None]
         mosts = [each.most for each in (self, other) if each.most is not None]
         known = [each.exact_least for each in (self, other) if each.exact_least is not None]
@@ -201,7 +201,7 @@ class Window:
         return None if not self.rarest else end - int(self.noise.radius(1 - 2 * self.rarest) / self.noise.step)
 
     def _share(self, exact: int) -> float:
-        """Of the draws that would show a group of this exact number, those in which as much is seen, or more."""
+        """The share of draws with as much as was seen, or more, among those that show a group of this exact number."""
         if self.least is None:
             raise AssertionError("only asked of what has a least end")
         seen, shown = (_log_tail(self.noise, end - exact) for end in (self.seen, self.least))
@@ -226,7 +226,7 @@ def _difference(one: float, other: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HalfSpace:
-    """That a combination of noisy numbers reaches an end: at the least, for what lies just at it may be shown too.
+    """The condition that a combination of noisy numbers reaches an end, or lies just at it.
 
     Args:
         names: of the numbers.
@@ -243,7 +243,7 @@ class HalfSpace:
     least: float
 
     def limit(self, outside: float) -> float:
-        """What the exact combination is at the least, but for this share of all draws."""
+        """The least that the exact combination is, except in this share of all draws."""
         if 2 * outside < SMALLEST:
             return -inf
         return self.seen - Joint.of(self.noises).radius(self.factors, 1 - 2 * outside)
@@ -268,7 +268,7 @@ class HalfSpace:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """That several combinations of the same numbers each reach an end.
+    """The condition that several combinations of the same numbers each reach an end.
 
     Args:
         parts: these.
@@ -305,7 +305,7 @@ class Together:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """That some numbers met a condition of which nothing more is known.
+    """A condition that some numbers met, of which nothing more is known.
 
     Args:
         numbers: that it rests on.
@@ -319,7 +319,7 @@ class Unknown:
         return RAREST
 
     def chance(self, outside: float) -> float:  # noqa: ARG002 — whatever the error
-        """That it is reckoned with at all."""
+        """The chance from which on anything is reckoned with."""
         return RAREST
 
     def renamed(self, names: Mapping[str, str]) -> Unknown:

@@ -55,7 +55,7 @@ class Total(Estimator):
         return LinearRatio(self.of)
 
     def ends(self, of: ir.Type) -> tuple[float, float] | None:
-        """Of a count 0 and infinity; sums have none, as nobody knows how many rows they are over."""
+        """0 and infinity for a count; none for sums, because nobody knows how many rows they are over."""
         del of
         return (0.0, inf) if self.is_count else None
 

@@ -296,7 +296,7 @@ def _conditions(relation: Relation) -> Iterator[Expr]:
 
 
 def _identified(scan: Scan) -> Iterable[Expr]:
-    """That the columns by which a row's unit is found aren't NULL: rows without a unit are left out."""
+    """Conditions that the columns by which a row's unit is found aren't NULL: rows without a unit are left out."""
     if scan.owner is None:
         return
     hops, unit = scan.owner.hops, scan.owner.unit

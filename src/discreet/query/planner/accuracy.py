@@ -34,7 +34,7 @@ _LEAST, MOST = Fraction(1, 2**14), Fraction(2**10)
 """The offers that are looked at: grids are made for the least, and nobody should call the most private."""
 
 _DIGITS = 4
-"""Offers have so many decimal digits, so that costs can be read."""
+"""The decimal digits of an offer, few enough that costs can be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,7 @@ def shares_for(wanted: tuple[Target, ...], prices: Prices) -> dict[str, Fraction
 
 
 def least_offer(is_enough: Callable[[Fraction], bool]) -> Fraction | None:
-    """An offer that is enough, above the least by a thousandth at the most, in four digits; None if even 2¹⁰ isn't.
+    """An offer that is enough, at most a thousandth above the least, in four digits; None if even 2¹⁰ isn't.
 
     Args:
         is_enough: false below some offer, true above.
@@ -230,7 +230,7 @@ class Expected:
         return error + within + missed + paid + self._nothing()
 
     def _nothing(self) -> str:
-        """That the answer would tell nothing, in words; nothing, if it does."""
+        """A sentence that the answer would tell nothing; empty if it tells something."""
         if self.is_informative or self.declared is None:
             return ""
         low, high = self.declared
@@ -327,7 +327,7 @@ def cost_shares(draft: Draft) -> dict[str, Fraction]:
 
 
 def _cost(draft: Draft, event: Event) -> Fraction:
-    """What an event costs, in what was offered."""
+    """The cost of an event, in ρ if that was offered and otherwise in ε."""
     charge = charge_of(event)
     cost = charge.rho if draft.request.rho is not None else charge.epsilon
     if cost is None:
@@ -336,7 +336,7 @@ def _cost(draft: Draft, event: Event) -> Fraction:
 
 
 def _reach(draft: Draft, expr: ir.Expr, *, of_quantile: bool) -> float | None:
-    """By how many rows a choice may be off; None if the column isn't one of this kind."""
+    """How many rows a choice may be off; None if the column isn't one of this kind."""
     estimator = dict(draft.estimators).get(expr.name) if isinstance(expr, ir.Released) else None
     parts = () if estimator is None else estimator.parts
     chosen = [one for one in draft.selections if one.pick.name in parts]

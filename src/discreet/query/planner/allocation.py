@@ -86,7 +86,7 @@ class Prices:
 
     @cached_property
     def _measure_of(self) -> Mapping[str, str]:
-        """By number, the measure that it belongs to."""
+        """The measure that each number belongs to."""
         return {one.name: name for name, noise in self.measures.items() for one in ir.numbers_of(noise.measure)}
 
     def errors(self, factors: Mapping[str, float]) -> dict[str, float]:

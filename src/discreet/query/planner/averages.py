@@ -27,7 +27,7 @@ from discreet.query.ir import (
 )
 
 _PARTS = (SUM, COUNT)
-"""What an average is the ratio of."""
+"""The two aggregates whose ratio is an average."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def _ratio(expr: ir.Expr, aggregates: dict[str, ir.Aggregate]) -> _Ratio | None:
 
 
 def _averaged(summed: ir.Aggregate, counted: ir.Aggregate) -> ir.Expr | None:
-    """What the ratio of two aggregates is the average of; None if it isn't known to be one."""
+    """The expression whose average is the ratio of two aggregates; None if the ratio isn't known to be one."""
     if summed.function is counted.function is COUNT:
         return _indicator(summed.argument, counted.argument)
     if (summed.function, counted.function) != _PARTS:

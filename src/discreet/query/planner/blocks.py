@@ -25,8 +25,8 @@ Blocks = tuple[frozenset[str], ...]
 """Names of aggregates that are read from the same cells."""
 
 _MOST_JOINED = 6
-"""Of more aggregates, some few of the order in which they are asked are put together instead: each arrangement that is
-tried takes some milliseconds."""
+"""Beyond this number, only neighbours in the order of the aggregates are joined: each arrangement that is tried takes
+some milliseconds."""
 
 
 _MOST_TRIED = 1_000

@@ -350,7 +350,7 @@ def _present(value: ir.Expr) -> ir.Expr:
 
 
 def _fails(condition: ir.Expr) -> ir.Expr:
-    """That a condition is false, or NULL."""
+    """The condition that another is false, or NULL."""
     fails = call("not", condition)
     return call("or", call("is_null", condition), fails) if condition.type.nullable else fails
 

@@ -125,7 +125,7 @@ class _Units:
     reach: float
 
     def margin(self, share: float, whole: _Units) -> float:
-        """By how much the share of these in all may be off.
+        """How much the share of these in all may be off.
 
         If s of t are seen, S and T are there, and r and r′ are how far noise reaches, s/t − S/T is the sum of
         (s − S)/t and S/T·(T − t)/t, so it is at most r/t + S/T·r′/t in size.

@@ -26,7 +26,7 @@ from discreet.results import CutOff
 from discreet.tables import Dataset, Kind
 
 SHARE = Fraction(1, 10)
-"""Of the offer: what a profile costs."""
+"""The part of the offer that a profile costs."""
 
 STEPS = (1, 2, 3, *(half * 2**power for power in range(1, 18) for half in (2, 3)))
 """The classes end at these numbers of rows, half a power of two apart."""
@@ -37,7 +37,7 @@ alone makes one or more look full with a chance below 1 %; and one that looks fu
 hundreds of units of its size."""
 
 _KEPT = 0.8
-"""Of pairs of unit and group, where groups are private: what limits keep. More would drown small groups in noise."""
+"""The share of pairs of unit and group that limits keep if groups are private: more would drown small ones in noise."""
 
 _SINGLE = 1.5
 """Rows of a unit in one group, on average, below which one is the limit."""
@@ -176,9 +176,9 @@ class _Span:
     """A class of units, as far as noise tells.
 
     Args:
-        first: what one contributes at the least.
+        first: the least that one contributes.
         last: the most that one contributes.
-        fewest: how many units there are at the least.
+        fewest: the least number of units that there may be.
         most: the most there may be.
     """
 

@@ -26,7 +26,7 @@ _TABLE = "numbers"
 
 @taking_known
 def sensitivity(expression: str, *, moves: Rationalizable = 1, **bounds: Bounds) -> Fraction:
-    """How far an expression of numbers can move, if each of them moves by at most so much, within its bounds.
+    """How far an expression of numbers can move, if each of them moves by at most its own amount, within its bounds.
 
     The lesser of two bounds is taken: the length of the expression's range, and how much its parts can move, added up.
     It needn't be the least possible, but nothing exceeds it, whatever the numbers are. That is of real numbers: what

@@ -63,7 +63,7 @@ def public_keys(draft: Draft) -> Draft:
 
 
 def _too_many(draft: Draft) -> str:
-    """That a public table has too many values to list, in words; nothing, if none has."""
+    """A sentence that a public table has too many values to list; empty if none has."""
     scanned = {scan.alias: scan.table for scan in draft.scans if scan.table.public}
     columns = [column for _, key in draft.question.keys for column in ir.columns_in(key)]
     for column in columns:
@@ -100,7 +100,7 @@ def reached(source: ir.Relation, key: ir.Expr) -> tuple[KeyValue, ...] | None:
 
 
 def _together(source: ir.Relation, keys: Sequence[ir.Key]) -> tuple[Together, ...]:
-    """Of keys that are computed from one public table, the values that some row of it has together.
+    """For keys that are computed from one public table, the combinations of values that its rows have.
 
     Keys whose values the custodian has declared are left out: of those, all are answered.
     """

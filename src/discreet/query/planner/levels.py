@@ -54,7 +54,7 @@ _MOST_CELLS = 2**20
 """Tables of more cells by all keys aren't made whole to be rounded: then each level is rounded by itself."""
 
 _MOST_WITHIN = 64
-"""An accuracy is looked for over so many levels at the most: all that one question can have."""
+"""The most levels over which an accuracy is looked for: all that one question can have."""
 
 UNIT = 2**16
 """Weights of measured levels are whole numbers of 2⁻¹⁶: near enough to the best, and exact."""
@@ -72,7 +72,7 @@ A term is one of 4ᵏ that two levels with k keys in common have. Planning is fr
 """
 
 _MANY = 16
-"""Of more levels, the split that is best in the model is taken, whatever rounding adds; else the better one of two."""
+"""With more levels, the best split in the model is taken, whatever rounding adds; else the better of two."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Reconstruction:
         return (tuple(sorted(names, key=lambda name: (first[name], name))),)
 
     def rounded(self, table: Keys, measure: ir.Measured) -> Fraction:
-        """By how much a level's number may be off from being rounded, in steps."""
+        """How much rounding may move a level's number, in steps."""
         quantum = quantum_of(measure)
         if self.is_summed and quantum == 1:
             return Fraction(0)
@@ -248,7 +248,7 @@ class _Levels:
 
     @property
     def amount(self) -> Fraction | None:
-        """What is offered of ε or ρ; beside an accuracy, the most that may be."""
+        """The offered ε or ρ; beside an accuracy, the most that may be spent."""
         return self.offer.rho or self.offer.epsilon
 
     @cached_property
@@ -311,7 +311,7 @@ class _Levels:
         return sum((radius / max(float(width), _LEAST)) ** 2 for radius, width in radii)
 
     def measured_by(self, split: tuple[Fraction, ...]) -> _Found | None:
-        """What is measured by one split; None if nobody knows how far sums of its noises reach, or none is enough."""
+        """The result of one split; None if nobody knows how far sums of its noises reach, or if it isn't enough."""
         weighing = _Weighing(self, split)
         if not weighing.is_known:
             return None
@@ -410,7 +410,7 @@ class _Weighing:
 
     @cached_property
     def _parts(self) -> dict[Keys, int]:
-        """By level, how many measured groups one of its groups is made of, at the most."""
+        """The most measured groups that make up one group of a level, by level."""
         margins, possible, finest = self.levels.margins, self.levels.possible, self.levels.finest
         if possible is None or finest is None:
             (measured,) = self.frame.measured

@@ -46,16 +46,16 @@ _NEVER = 1e-140
 """The precision of what nothing tells: a key of one value has a component in which there is nothing to tell."""
 
 _REWEIGHED = 30
-"""How often errors are weighed anew, where the worst is to be least."""
+"""How often errors are weighed again to make the worst one least."""
 
 _LEAST = 1e-6
 """No error weighs less than this part of another."""
 
 _UNITS = 1_000
-"""Shares are whole numbers of a unit, of which the greatest has so many."""
+"""Shares are whole numbers of a unit; this is the greatest."""
 
 _STARTS = 12
-"""From so many splits is a best one looked for, besides those that are always tried."""
+"""How many splits a best one is looked for from, besides those that are always tried."""
 
 
 def subsets(keys: Keys) -> Iterator[Keys]:
@@ -204,7 +204,7 @@ class Margins:
         return [weight * variance for weight, variance in zip(wanted, variances, strict=True)]
 
     def _costs(self, wanted: Sequence[float]) -> NDArray[Any]:
-        """What 1 over the precision of each component adds to the sum of errors."""
+        """The amount that 1 over the precision of each component adds to the sum of errors."""
         import numpy as np
 
         weights = np.array([w * self.cells(t) for w, t in zip(wanted, self.tables, strict=True)])
@@ -213,7 +213,7 @@ class Margins:
 
     @cached_property
     def _told(self) -> NDArray[Any]:
-        """By component and table, the precision of a component that a cell of precision 1 gives."""
+        """The precision of a component from a cell of precision 1, by component and table."""
         import numpy as np
 
         return np.array(
@@ -222,7 +222,7 @@ class Margins:
 
     @cached_property
     def _spread(self) -> NDArray[Any]:
-        """By table and component, the variance that a component of precision 1 adds to a cell."""
+        """The variance that a component of precision 1 adds to a cell, by table and component."""
         import numpy as np
 
         def part(table: Keys, one: Keys) -> float:

@@ -259,7 +259,7 @@ def measures(draft: Draft) -> Draft:
     Raises:
         UnboundedColumn: a sum of values whose range nothing declares.
         Unsupported: something is computed from a list.
-        TooManyGroups: so many that choosing in each of them would take minutes.
+        TooManyGroups: choosing in each of them would take minutes.
     """
     _check_lists(draft.question)
     if draft.without_rows:

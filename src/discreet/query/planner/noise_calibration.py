@@ -123,7 +123,7 @@ def _with_noise(draft: Draft, amounts: Mapping[str, Fraction]) -> Draft:
 
 
 def selection_of(draft: Draft, pick: Pick, amount: Fraction) -> Selection:
-    """The choice that costs so much: ρ if that is offered, ε otherwise."""
+    """The choice with this cost: ρ if that is offered, ε otherwise."""
     measure = next(histogram for histogram in draft.histograms if histogram.name == pick.histogram)
     contribution = draft.contributions[draft.histograms.index(measure)]
     is_rho = draft.request.rho is not None
@@ -148,7 +148,7 @@ def selection_of(draft: Draft, pick: Pick, amount: Fraction) -> Selection:
 
 
 def _confidence_in(draft: Draft, pick: Pick) -> Fraction:
-    """The greatest confidence at which some output needs the interval of a choice; that of all answers at the least.
+    """The greatest confidence at which some output needs the interval of a choice; at least that of all answers.
 
     Where an output is put together of several parts, each has its share of the error.
     """

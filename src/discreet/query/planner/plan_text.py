@@ -28,7 +28,7 @@ _MANY_GROUPS = 40
 """More groups of one number are more than a reader compares, and mostly smaller than they need be."""
 
 _MANY_LEVELS = 8
-"""So many of the sets of groups are said something of."""
+"""The most sets of groups that are described."""
 
 _INFIX = {
     "add": "+",
@@ -138,7 +138,7 @@ def _named(draft: Draft) -> str:
 
 
 def _offered(request: Request) -> Fraction:
-    """What is offered of ε or ρ."""
+    """The offered ε or ρ."""
     return request.rho or request.epsilon or Fraction(0)
 
 

@@ -168,7 +168,7 @@ def _by_groups(largest: int, width: int, kept: int, groups: int, adjacency: Adja
 
 
 def _of_vector(each: int, kept: int, numbers: int, adjacency: Adjacency) -> Sensitivity:
-    """The norms of a vector, of which a unit's part has at most so many steps in so many groups."""
+    """The norms of a vector, from the most steps and the most groups of a unit's part in it."""
     total = _under(adjacency, add_remove=1, substitution=2) * kept * each
     return Sensitivity(l0=numbers, linf=each, l1=total, l2_squared=Fraction(total * each))
 

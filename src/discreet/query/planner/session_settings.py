@@ -49,7 +49,7 @@ class SessionSettings:
 
     @property
     def terms(self) -> dict[str, Any]:
-        """What is set, as it is said beside a question."""
+        """The settings, as terms beside a question."""
         return {name: FORMS[name].typed(text) for name, text in self.said.items()}
 
     def set(self, name: str, text: str) -> Self:
@@ -77,7 +77,7 @@ class SessionSettings:
         return replace(self, said={each: text for each, text in self.said.items() if each != name})
 
     def show(self, name: str) -> str:
-        """What is set, as it was typed; else the default, or an empty text where there is none.
+        """A setting as it was typed; else the default, or an empty text if there is none.
 
         Raises:
             InvalidArgument: there is no such term.
@@ -87,7 +87,7 @@ class SessionSettings:
         return self.said.get(name, str(float(usual)) if isinstance(usual, Fraction) else _USUAL.get(usual, str(usual)))
 
     def beside(self, terms: Mapping[str, Any], options: Options | None = None) -> dict[str, Any]:
-        """What holds for one question: the terms that are said beside it, and the settings that don't contradict them.
+        """The terms of one question: those given beside it, and the settings that don't contradict them.
 
         Args:
             terms: as a server takes them; None says nothing.

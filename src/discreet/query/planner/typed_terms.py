@@ -26,7 +26,7 @@ _FLAGS = {"on": True, "true": True, "yes": True, "1": True, "off": False, "false
 
 
 def typed_by_column(parts: Iterable[str]) -> dict[str, str]:
-    """What is said of each column; `*` stands for those that aren't named.
+    """The text given for each column; `*` stands for those that aren't named.
 
     Raises:
         InvalidArgument: something is said twice of one.

@@ -85,7 +85,7 @@ class Work:
     size: float = 0.0
 
     def __add__(self, other: Work) -> Work:
-        """Of two questions that are carried out one after the other, as if the first gave nothing back."""
+        """The work of two questions, one after the other, as if the first gave no memory back."""
         return Work(self.seconds + other.seconds, self.size + other.size)
 
     def in_words(self, of: float | None = None) -> str:

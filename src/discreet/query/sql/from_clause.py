@@ -71,7 +71,7 @@ class _From:
 
     @property
     def _parts(self) -> list[Rows]:
-        """All that is to be joined."""
+        """Everything to be joined."""
         return [rows for group in self._groups for rows in group]
 
     def _scope(self, parts: Sequence[Rows]) -> Scope:

@@ -47,7 +47,7 @@ _MOST = 10**9
 
 
 class Strategy(StrEnum):
-    """How groups are to be found."""
+    """How to find groups."""
 
     PUBLIC_GROUPS = "PUBLIC_GROUPS"
     """All groups are known in public, and each is answered."""
@@ -57,7 +57,7 @@ class Strategy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What a question offers and demands in its own text; None where it says nothing.
+    """The offer and demands that a question's own text makes; None where it says nothing.
 
     Args:
         epsilon: above 0.
@@ -65,7 +65,7 @@ class Options:
         rho: above 0.
         max_groups_contributed: how many groups a unit may be in.
         max_rows_contributed: how many rows of a unit count, in all groups together.
-        group_selection_strategy: how groups are to be found.
+        group_selection_strategy: how to find groups.
         privacy_unit_column: the column that is taken for the unit's id, with its table's name before it if it is given.
         at: the offset at which the clause begins; None without one.
     """
@@ -203,7 +203,7 @@ class _Clause:
         return value
 
     def _strategy(self) -> Strategy:
-        """How groups are to be found."""
+        """The way to find groups."""
         at, token = self._here(), self._word()
         if token.text.upper() not in Strategy.__members__ or token.token_type.name == "STRING":
             raise self._wrong("group_selection_strategy", " or ".join(Strategy), token, at)

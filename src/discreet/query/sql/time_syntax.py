@@ -191,7 +191,7 @@ def later(node: exp.Expression, bind: Bind) -> ir.Expr:
     sign = -1 if called.endswith("Sub") else 1
     amount, unit = node.expression, node.args.get("unit")
     if amount is None:
-        raise TypeMismatch("what is to be added is missing here")
+        raise TypeMismatch("the amount to add is missing here")
     if said(node) in _ADDING_MONTHS and meaning.month_ends is not False:
         what = "moves the last day of a month to the last day of another" if meaning.month_ends else "isn't known"
         raise Unsupported(f"{said(node)} {what} in this dialect", hint="x + INTERVAL '1' MONTH keeps the day")

@@ -53,7 +53,7 @@ def admit(
         data: those in memory, by the location of their source.
         folder: for the others; None if there are none.
         among: all tables of the account, where these aren't all: their links say what identifies rows.
-        progress: is told how far it is.
+        progress: called with how far it is.
 
     Raises:
         SourceError: a source can't be read, or not as it is declared; or it was changed while it was read.
@@ -144,7 +144,7 @@ class _Reading:
         table: as declared.
         identifying: its columns that identify.
         required: those without which a row is left out.
-        progress: is told how many rows were read.
+        progress: called with how many rows were read.
     """
 
     view: str
@@ -170,7 +170,7 @@ class _Reading:
         return held
 
     def report(self, session: Session, source: OpenSource, data: Mapping[str, object]) -> dict[str, Any]:
-        """What was left out, for the custodian alone."""
+        """The report of what was left out, for the custodian alone."""
         left_out, ids = self.rows - self.kept, 0
         if left_out:
             lost, ids = self._lost_again(session, data)

@@ -31,7 +31,7 @@ class RawView:
 
 
 RawViews: TypeAlias = Mapping[str, RawView]
-"""By the lower-case name of the table."""
+"""Raw views, by the lower-case names of their tables."""
 
 
 def raw_views_of(

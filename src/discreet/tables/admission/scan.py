@@ -40,7 +40,7 @@ class Scan:
         table: as declared.
         identifying: its columns that identify, in lower case.
         required: those without which a row can't say whose it is.
-        progress: is told how many rows were read.
+        progress: called with how many rows were read.
     """
 
     table: Table

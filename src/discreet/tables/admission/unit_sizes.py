@@ -27,7 +27,7 @@ _WORDS = (
     "unknown unkn unk none null nil nan na n/a n.a. nobody anonymous anon missing default guest dummy test tbd todo "
     "undefined unbekannt inconnu desconocido x xx xxx xxxx - -- --- ? ?? ??? . #n/a"
 )
-"""What is written in place of an id, in small letters."""
+"""Words that are written in place of an id, in small letters."""
 
 _FORMS = {
     "a word for nobody, such as unknown or n/a": f"id IN ({', '.join(map(string, _WORDS.split()))})",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnProfile:
-    """Everything that was seen in one column. All of it is private: the least value belongs to somebody.
+    """Everything that was seen in one column. All of it is private: the least value belongs to someone.
 
     Args:
         lo: least value of a column of numbers or times; None if there is none, or nobody looked.
@@ -186,7 +186,7 @@ def _identifying(column: Column, unit: str | None, *, whole: bool) -> Column:
 
 
 def _place_of_unit(columns: tuple[Column, ...], unit: str | None) -> int | None:
-    """Which column tells whose row it is; None if each row is somebody else's."""
+    """The column that says whose row it is; None if each row is someone else's."""
     named = likely_unit(columns).tells if unit is None else unit
     return next((n for n, column in enumerate(columns) if column.name.casefold() == (named or "").casefold()), None)
 
@@ -212,7 +212,7 @@ def _column(field: Field, kind: Kind, zone: str | None) -> Column:
 
 
 def _zone(stored: pa.DataType) -> str | None:
-    """The zone in which points in time are to be told: the one that the type names."""
+    """The zone in which to show points in time: the one that the type names."""
     named: str | None = getattr(stored, "tz", None)
     return named if named is None or ZONE_NAME.fullmatch(named) else "UTC"
 

@@ -141,9 +141,7 @@ _OFFICIAL = "ssn social_security_number nhs_number national_id tax_id passport_n
 BARE = "id uuid guid identifier"
 """Ids of unknown things: perhaps of people, perhaps of rows."""
 
-_EACH_ROW = (
-    "REVIEW: right only if nobody can have two rows. If somebody can, name the column that says whose row it is."
-)
+_EACH_ROW = "REVIEW: right only if nobody can have two rows. Otherwise name the column that says whose row it is."
 _ONE_ROW = Limits(rows=1)
 
 
@@ -153,8 +151,8 @@ class UnitChoice:
 
     Args:
         unit: whose presence to hide; None if the link says it.
-        limits: one row where each row is somebody, by the names or by what was seen of its id; else None, since nothing
-            but the data or its custodian knows how many rows somebody has, and any guess makes counts too low.
+        limits: one row where each row is a person, by the names or by what was seen of its id; else None, since only
+            the data or its custodian knows how many rows someone has, and a guess that is too low cuts rows off.
         ids: the columns that look like ids of people, likeliest first, or the one that was named.
         why: for a comment.
         seen: that the limits follow from what was seen, for a comment; empty if names say them.
@@ -315,7 +313,7 @@ def link_up(tables: Sequence[TableNames]) -> tuple[UnitChoice, ...]:
 
 
 def with_one_row(choice: UnitChoice, table: TableNames, repeats: bool | None) -> UnitChoice:
-    """The choice with one row as the limit, where each row is somebody: by the names, unless the data says otherwise.
+    """The choice with one row as the limit, where each row is a person: by the names, unless the data says otherwise.
 
     Where a link says whose a row is, one person may have many tomorrow, whatever was seen today.
 
@@ -328,7 +326,7 @@ def with_one_row(choice: UnitChoice, table: TableNames, repeats: bool | None) ->
     if tells is None or choice.link is not None:
         return choice
     if repeats is False:
-        seen = f"One row, because no {tells} was seen in two; if somebody may have more, say how many."
+        seen = f"One row, because no {tells} was seen in two; if someone may have more, say how many."
         return replace(choice, limits=_ONE_ROW, seen=seen)
     is_register = choice.limits is not None or joined(tells) in _names_of_rows(table.name)
     return replace(choice, limits=_ONE_ROW if is_register and not repeats else None)
@@ -353,8 +351,7 @@ def _linked(link: Link) -> UnitChoice:
     """The choice of a link."""
     target = f"{link.table}.{link.to}"
     why = (
-        f"REVIEW: judging by its name alone, {link.column} links to {target}: a row belongs to whoever that row "
-        "belongs to."
+        f"REVIEW: judging by its name alone, {link.column} links to {target}: a row belongs to the person of that row."
     )
     return UnitChoice(unit=None, limits=None, ids=(), why=why, link=link)
 

@@ -45,7 +45,7 @@ _BUDGET = (
     "100,000. Without delta there is no Gaussian noise, and groups are limited to listed keys.",
     "Shares are optional: once there is an [analysts.alice] with epsilon = 1, only listed analysts may ask.",
 )
-_LEDGER = "What was spent. Keep it with the data: without it the budget would start anew."
+_LEDGER = "It remembers what was spent. Keep it with the data: without it the budget would start again."
 _ADJACENCY = 'Tables with and without one unit are neighbours; "substitution" compares with one unit replaced.'
 
 
@@ -196,9 +196,9 @@ _VALUE = re.compile(
 )
 _LIMITS = "REVIEW: how much one unit counts at most. Anything beyond is cut off; higher limits mean more noise."
 _NO_LIMITS = (
-    "REVIEW: no limit is proposed: how many rows of one unit count at the most, names don't say. What is beyond it",
-    "makes answers too low, which no ± shows; higher ones mean more noise. Set it from knowledge, not from the table:",
-    "how many visits can a person reasonably have? Until then each question says its own, or has it chosen (auto).",
+    "REVIEW: no limit is proposed, because names don't say how many rows of one unit should count. Rows beyond it are",
+    "missing from answers, which no ± shows; higher limits mean more noise. Set it from knowledge, not from the table:",
+    "how many visits can a person reasonably have? Until then each question sets its own, or has it chosen (auto).",
     "limits = { rows = 20 }               # visits to a doctor over a few years",
     "limits = { rows = 200 }              # purchases over a few years",
     "limits = { rows = 200, groups = 12 } # the same, where people are counted by month of one year",
@@ -368,7 +368,7 @@ def propose_table(
 
 
 def _doubtful_names(given: ProposalInput) -> tuple[str, ...]:
-    """That names of columns look like values: of a file without a line of names, they are somebody's.
+    """A warning that names of columns look like values: in a file without a line of names, they are someone's.
 
     Raises:
         InvalidArgument: one is an e-mail address, so no file must hold it.

@@ -1,6 +1,6 @@
 """Public knowledge about columns: what their names say they may hold, by which codings, and why that is public.
 
-Everything here must be knowable by somebody who never saw the table: units of nature and the calendar, codes that an
+Everything here must be knowable by someone who never saw the table: units of nature and the calendar, codes that an
 authority publishes, and the codebooks of datasets that are public themselves. A wrong guess costs utility, never
 privacy, because what a column declares is enforced when it is scanned.
 """
@@ -273,7 +273,7 @@ FACTS: tuple[Fact, ...] = (
     _range("children num_children number_of_children n_children siblings pregnancies parity", 0, 30, "few have more"),
     # Work
     _range("hours_per_week weekly_hours hours_worked_per_week", 0, 168, "a week has 168 hours"),
-    _range("weeks_worked weeks_per_year", 0, 53, "a year has 53 weeks at the most"),
+    _range("weeks_worked weeks_per_year", 0, 53, "a year has at most 53 weeks"),
     _range("years_experience years_of_experience experience_years tenure_years years_at_company", 0, 80, "a long life"),
     _range("gpa", 0, 5, "scales of grade points end at 4 or 5"),
     # Health
@@ -302,9 +302,9 @@ FACTS: tuple[Fact, ...] = (
     _texts("month month_name", MONTHS, "the names of months"),
     _codes("quarter qtr", range(1, 5), "a year has four quarters"),
     _texts("quarter qtr", QUARTERS, "a year has four quarters"),
-    _range("week_of_year week_number iso_week", 0, 53, "a year has 53 weeks at the most"),
-    _range("day_of_year", 1, 366, "a year has 366 days at the most"),
-    _range("day_of_month", 1, 31, "a month has 31 days at the most"),
+    _range("week_of_year week_number iso_week", 0, 53, "a year has at most 53 weeks"),
+    _range("day_of_year", 1, 366, "a year has at most 366 days"),
+    _range("day_of_month", 1, 31, "a month has at most 31 days"),
     _codes("weekday day_of_week dow", range(8), "counted from 0 or from 1, a week has seven days"),
     _texts("weekday day_of_week dow day_name day", WEEKDAYS, "the names of days"),
     _codes("hour hour_of_day hr_of_day", range(24), "a day has 24 hours"),
@@ -338,7 +338,7 @@ _NAMED_LAST = """
     email mail phone telephone mobile fax address addr street surname lastname firstname fullname ssn iban passport
     telefon handy adresse strasse nachname vorname telefono direccion calle apellido correo indirizzo cognome adres
     """
-"""What a column holds if its name ends like this, whatever comes before: `billing_address`, `contact_phone`."""
+"""The last words of names whose columns hold such things, whatever comes before: `billing_address`, `contact_phone`."""
 _LEADS = Knowledge(why="its name ends like that of a way to reach people", identifying=True)
 
 _FLAG = Fact(names="", kinds=_INTEGER, knowledge=Knowledge(why="its name is a yes or no", codings=(Keys((0, 1)),)))

@@ -59,7 +59,7 @@ class _Shared:
 
     @property
     def is_likely(self) -> bool:
-        """Whether it is to be proposed as the id."""
+        """Whether to propose it as the id."""
         if self.is_called_like_an_id:
             return True
         values = [self.looks[number].values for number in self.owners]
@@ -135,5 +135,5 @@ def _choice(shared: _Shared, number: int, owner: int, tables: Sequence[TableName
         )
         return UnitChoice(unit=Unit(column), limits=None, ids=(), why=why)
     link = Link(column, first, shared.columns[owner].name)
-    why = f"REVIEW: {column} is shared with {first}: a row belongs to whoever that row belongs to."
+    why = f"REVIEW: {column} is shared with {first}: a row belongs to the person of that row."
     return UnitChoice(unit=None, limits=None, ids=(), why=why, link=link)

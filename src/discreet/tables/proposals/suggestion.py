@@ -38,7 +38,7 @@ class Origin(StrEnum):
     SCHEMA = "schema"
     """The kind of the column, and what follows from it."""
     KNOWLEDGE = "public knowledge"
-    """What anyone may know without having seen the table."""
+    """Facts that anyone may know without having seen the table."""
     DATA = "read off the data"
     """A leak, until a custodian replaces it by what the column may hold."""
 
@@ -208,7 +208,7 @@ def _with_keys(column: Column, keys: Keys | None, choices: tuple[Column, ...]) -
 
 
 def _common(values: list[KeyValue], seen: ColumnProfile, context: Context) -> Keys | None:
-    """The texts that many units have, with NULL for the others; None if one leads to somebody, or none is common."""
+    """The texts that many units have, with NULL for the others; None if one leads to someone, or none is common."""
     found = [value for value in values if isinstance(value, str)]
     if any(len(text) > LONGEST_KEY for text in found) or (found and may_identify(found)):
         return None

@@ -28,7 +28,7 @@ TABLE = {
     "missing": 'missing = ["?"]',
     "unit": 'unit = "row" if nobody can have two rows, else unit = "person_id"; or links, or public = true',
     "limits": "limits = { groups = 5, rows_per_group = 10 } or { rows = 50 } or { rows = 50, groups = 8 }",
-    "links": 'links = { customer_id = "customers.id" }, if those rows belong to somebody',
+    "links": 'links = { customer_id = "customers.id" }, if those rows belong to someone',
     "public": "public = true, if everyone may know the table as it is",
     "time_zone": 'time_zone = "Europe/Paris", of timestamps that are points in time',
     "unique": 'unique = ["id"], of a public table',

@@ -118,7 +118,7 @@ class Dataset:
 
     @property
     def units(self) -> dict[str, str]:
-        """By the name of each private table, its unit in words, as the account notes it; all in lower case.
+        """The unit of each private table in words, by name, as the account notes it; all in lower case.
 
         A table that is linked to the id itself has the unit that it would have with that column as its own.
         """

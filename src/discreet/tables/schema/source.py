@@ -1,4 +1,4 @@
-"""Sources: where a table lies, and how it is to be read.
+"""Sources: where a table lies, and how to read it.
 
 A source is a name, not a handle: with it alone nothing can be read.
 """
@@ -122,7 +122,7 @@ class Source:
             )
 
     def _check_signs(self) -> None:
-        """Refuse signs of a CSV file that can't be told from each other, or from what cells hold."""
+        """Refuse signs of a CSV file that can't be distinguished from each other, or from the contents of cells."""
         signs = {"quote": self.quote or None, "escape": self.escape, "comment": self.comment}
         for name, sign in signs.items():
             if sign is not None and not _is_sign(sign):

@@ -32,7 +32,7 @@ from discreet.tables.sources.reader import Field, OpenFileSource, column_names
 _MARK = "\ufeff".encode()
 _DELIMITERS = ",;\t|"
 _SEPARATED = re.compile(rb'"?sep=([\t -~])"?[\r\n]')
-"""What a spreadsheet writes above a CSV file's header to name the delimiter."""
+"""The line that a spreadsheet writes above a CSV file's header to name the delimiter."""
 _LONGEST_SEPARATED = 16
 _BINARY = {
     b"\x1f\x8b": ("is packed", "give it a name that ends in .gz"),

@@ -264,7 +264,7 @@ class Malformed:
             way('write one object per line: {{"age": 34}}')
 
     def _is_many(self) -> bool:
-        """Whether so many are malformed that there is more to it than a few damaged lines."""
+        """Whether too many are malformed for it to be a few damaged lines."""
         return self.count * _FEW >= self.count + self.whole
 
     def _is_footer(self, counts: dict[str, int]) -> bool:

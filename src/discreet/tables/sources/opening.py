@@ -22,7 +22,7 @@ def open_source(source: Source, data: Mapping[str, object] = MappingProxyType({}
     """Open a source for reading; a context manager.
 
     Args:
-        source: where it lies, and how it is to be read.
+        source: where it lies, and how to read it.
         data: tables in memory, by the location of their source; anything else in it is overlooked.
 
     Raises:

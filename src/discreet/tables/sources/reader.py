@@ -115,7 +115,7 @@ class OpenSource(ABC):
         for name in names:
             if (
                 name not in known
-            ):  # the others aren't listed: where a text file lacks its header, they are somebody's row
+            ):  # the others aren't listed: where a text file lacks its header, they are someone's row
                 raise SchemaMismatch(
                     f"{self.location!r} has no column {name!r}",
                     hint=f"it has {len(known)}; is the name spelled the same?",

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from flint import arb
 
 _MARGINS = (*(1 + Fraction(1, 2**bits) for bits in (32, 16, 8, 2)), *(Fraction(4**power) for power in range(1, 40, 3)))
-"""By how much the floats' solution is raised before balls check it: far below what anyone sees, unless floats are at
-their end."""
+"""How much the floats' solution is raised before balls check it: far below what anyone sees, unless floats are at their
+end."""
 
 _WIDTHS = tuple(Fraction(1, 2**bits) for bits in (40, 24, 12))
 """How far from the p that floats found the two points lie that enclose the minimum; the first that do serve."""

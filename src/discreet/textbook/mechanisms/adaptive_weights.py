@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 _MOST_GROUPS = 1 << 8
-"""Of a unit: weights have denominators up to the least common multiple of all numbers up to it."""
+"""The most groups of a unit: weights have denominators up to the least common multiple of all numbers up to it."""
 
 _SURPLUS = 2
 """Noise scales above the threshold from which on weight is passed on: below, some of it would be missed."""

@@ -59,9 +59,9 @@ def outcomes(results: Sequence[Outcome], *, people: str = "people") -> Figure:
         raise InvalidArgument(f"a figure shows from 1 to {_MOST} attacks whose success is known, not {len(known)}")
     one = len({result.attack for result, _ in known}) == 1
     best, share = max(known, key=lambda pair: pair[1])
-    most = " at the most" if len(known) > 1 else ""
+    most = "at most " if len(known) > 1 else ""
     rows = " of rows" if people == "rows" else ""
-    title = f"{best.attack.capitalize()} is right in {percent(share)}{rows}{most}"
+    title = f"{best.attack.capitalize()} is right in {most}{percent(share)}{rows}"
     labels = [_broken(result.against if one else f"{result.attack}: {result.against}") for result, _ in known]
     lines = max(label.count("\n") + 1 for label in labels)
     with house_style():
@@ -324,7 +324,7 @@ def members(attacks: Mapping[str, Traced]) -> Figure:
         key_beside(axes, list(curves), chosen)
         words = "; ".join(f"{name} leads by at most {percent(value)}" for name, value in lead.items())
         forbidden = "".join(
-            f" What is dotted leads by more than {shown(bound)}, which ε forbids on average." for bound in bounds
+            f" Dotted parts lead by more than {shown(bound)}, which ε forbids on average." for bound in bounds
         )
         describe(figure, f"Curves from the lower left to the upper right corner, and the diagonal. {words}.{forbidden}")
     return figure

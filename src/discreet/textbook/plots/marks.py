@@ -68,7 +68,7 @@ def strokes(count: int) -> tuple[Stroke, ...]:
     """
     if not 1 <= count <= len(STROKES):
         raise InvalidArgument(
-            f"a figure shows from 1 to {len(STROKES)} series, not {count}", hint="more can't be told apart in grey"
+            f"a figure shows from 1 to {len(STROKES)} series, not {count}", hint="more look alike in grey"
         )
     return STROKES[:count]
 

@@ -56,7 +56,7 @@ def history(visit: Visiting, queried: Queried) -> Response:
 
 @ROUTES.get("/budget")
 def budget(visit: Visiting, queried: Queried) -> Response:
-    """What is left, and how it went: over time, and for each analyst."""
+    """The budget: what is left, and what was spent over time and by each analyst."""
     found = visit.service.budget(visit.caller)
     measure = "epsilon" if found["budget"].startswith("ε") else "rho"
     whose, now = queried.get("analyst"), datetime.now(UTC)
@@ -75,7 +75,7 @@ def budget(visit: Visiting, queried: Queried) -> Response:
 
 @ROUTES.get("/history/{entry}")
 def certificate(entry: str, visit: Visiting) -> Response:
-    """What vouches for a question that was paid for, whoever asked it; never its answer."""
+    """The certificate of a question that was paid for, no matter who asked it; never its answer."""
     found = _certificate(visit, entry)
     checked = verify_certificate(found, visit.service.key) if found["certificate"] else None
     proof = readable(found["certificate"]) if found["certificate"] else None
@@ -104,7 +104,7 @@ def _certificate(visit: Visit, entry: str) -> Mapping[str, Any]:
 
 @ROUTES.get("/verification")
 def verification(visit: Visiting) -> Response:
-    """What a verification does, and a button to begin one: it reads the whole ledger."""
+    """A page that says what a verification does, with a button to begin one: it reads the whole ledger."""
     check_allowed(visit.caller.role, Action.VERIFY)
     return page("verification", visit, found=None, head=_head(visit))
 

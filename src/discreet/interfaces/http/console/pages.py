@@ -40,7 +40,7 @@ def page(template: str, visit: Visit | None, status: int = 200, **context: objec
 
     Args:
         template: its name, without its ending.
-        visit: of whoever looks at it; None before they signed in.
+        visit: of the person who looks at it; None before they sign in.
         status: of HTTP.
         context: what the template shows.
     """

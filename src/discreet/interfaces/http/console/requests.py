@@ -1,4 +1,4 @@
-"""Requests: what is to be approved, and what becomes of it."""
+"""Requests: the questions that need approval, and what becomes of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROUTES = APIRouter()
 
 @ROUTES.get("/requests")
 def requests(visit: Visiting) -> Response:
-    """What was requested: one's own; for custodian and auditor, everything; the last first."""
+    """Requests, latest first: an analyst's own; for custodians and auditors, all of them."""
     # The command line sends all terms, also those at their defaults, which tell a reader nothing.
     found = [
         {**each, "terms": {name: value for name, value in each["terms"].items() if not _is_unsaid(name, value)}}

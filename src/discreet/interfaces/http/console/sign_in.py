@@ -53,7 +53,7 @@ def to_provider(request: Request, service: Serving) -> Response:
 
 @ROUTES.get(RETURN)
 def from_provider(request: Request, queried: Queried, service: Serving) -> Response:
-    """Begin a session for whoever the provider vouches for."""
+    """Begin a session for the person whom the provider vouches for."""
     try:
         if service.settings.openid is None:
             raise Unauthenticated

@@ -1,4 +1,4 @@
-"""Tokens: who may come in, and a form to let somebody in."""
+"""Tokens: a list of them, and a form to make one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUTES = APIRouter()
 
 @ROUTES.get("/tokens")
 def tokens(visit: Visiting) -> Response:
-    """Who may come in, and a form to let somebody in."""
+    """A list of tokens, and a form to make one."""
     return _tokens_page(visit)
 
 

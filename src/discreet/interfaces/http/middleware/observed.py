@@ -56,7 +56,7 @@ class Observed(Middleware):
     async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand the request on; whose it is stands in its state by the time that the reply begins.
 
-        Of what is refused the line says why and from where, so that somebody who tries tokens can be told from many.
+        For refused calls the line says why and from where, so that one person trying tokens looks unlike many people.
         """
         state, name = scope.setdefault("state", {}), fresh_name()[:_NAME]
         address = address_of(scope, behind_proxy=self._behind_proxy)

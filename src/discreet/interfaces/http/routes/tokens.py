@@ -74,7 +74,7 @@ def revoke(name: str, service: Serving, who: Who) -> Response:
 
 
 def _caller(caller: Caller) -> dict[str, Any]:
-    """Whoever holds a token, as data."""
+    """The holder of a token, as data."""
     return {
         "token": caller.token,
         "subject": caller.subject,

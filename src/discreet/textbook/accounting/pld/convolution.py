@@ -141,7 +141,7 @@ class Composition:
 
     @property
     def growth(self) -> float:
-        """By how much ln δ may be off because the laws' masses, and their products, are rounded."""
+        """How much ln δ may be off because the laws' masses, and their products, are rounded."""
         return self.count * _MASSES
 
     def cumulants(self, theta: float) -> tuple[float, float, float]:
@@ -253,7 +253,7 @@ def _folded(law: Floats, size: int) -> Floats:
 
 
 def _power(spectrum: Spectrum, power: int) -> Spectrum:
-    """By repeated squaring: about as many roundings as factors, and each is small against the product.
+    """A power, by repeated squaring: about as many roundings as factors, and each is small against the product.
 
     Tiny masses are set to 0, which changes nothing and avoids the processor's slow path for the tiniest numbers.
     """
