@@ -142,7 +142,7 @@ def _squared(event: Event) -> Fraction:
         case ComposedEvent(events=events):
             return total(map(_squared, events))
         case SelectionEvent() | ApproxEvent():
-            raise LossNotAccepted("with probability δ anything may come out, so no μ holds")
+            raise LossNotAccepted("with probability δ anything may come out, so there is no μ")
 
 
 def gaussian_to_delta(mu: Rationalizable, epsilon: Rationalizable) -> Fraction:

@@ -155,7 +155,7 @@ class Questions:
         """
         if asked.version is not None and asked.approval is not None:
             raise InvalidArgument(
-                "an approval lets you ask anew; it isn't for what is stored for an earlier version",
+                "an approval lets you ask; an answer stored for an earlier version needs none",
                 hint="leave one of them out",
             )
         if self.is_stopping:

@@ -79,6 +79,6 @@ def opened(config: Path) -> Protected:
     if config == CONFIG and "DISCREET_SERVER" in os.environ and not config.exists():
         raise ConfigError(
             f"there is no file {str(config)!r}, and this command asks no server",
-            hint="it works where the ledger is, beside its discreet.toml; DISCREET_SERVER is for questions",
+            hint="run it where the ledger is, beside its discreet.toml; DISCREET_SERVER is for questions",
         )
     return load(config)

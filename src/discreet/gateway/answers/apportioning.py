@@ -117,7 +117,7 @@ def _own(bundle: Bundle, request: Request) -> Request:
     within = tuple(_named(bundle, request.within))
     if request.within and not within:
         raise Unsupported(
-            "`within` names no column of one of the questions",
+            "one of the questions has no column that `within` names",
             hint=Hint('give the others a ± too: {"*": …}', cli="give the others a ± too: --within '*=50'"),
         )
     return replace(request, within=within, weights=tuple(_named(bundle, request.weights)))

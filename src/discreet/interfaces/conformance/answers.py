@@ -32,7 +32,7 @@ def averaging(target: Target, trial: Trial) -> None:
         values.add(target.rows(target.ask(spelling)))
         paid = len(target.debits()) - before
         trial.check(len(values) <= paid, "a new value was given that nothing was charged for")
-    trial.check(len(target.debits()) - before <= 1 + len(values), "what was answered before was charged again")
+    trial.check(len(target.debits()) - before <= 1 + len(values), "a question answered before was charged again")
     others = [each for each in target.holders if each.role == "analyst"][1:]
     for other in others:
         paid = len(target.debits(other))
@@ -138,7 +138,7 @@ def _consistent(target: Target, trial: Trial) -> None:
         spent = target.spent(holder)["spent"]["epsilon"]
         is_settled = len(target.paid(holder)) == len(debits)
         if is_settled and spent not in {None, "0"} and all(each["cost"].get("epsilon") for each in debits):
-            trial.check(Fraction(spent) == _total(debits), "what is said to be spent isn't what the entries cost")
+            trial.check(Fraction(spent) == _total(debits), "the amount spent isn't the sum of what the entries cost")
 
 
 def idempotency(target: Target, trial: Trial) -> None:

@@ -44,7 +44,7 @@ def _swapped(target: Target, trial: Trial, custodian: Holder, asker: Holder, oth
     _refused(target, trial, asker, question, request, why="that nobody has decided about")
     allowed = partial(target.send, "POST", f"/v1/requests/{request}/approval")
     for who, body in ((asker, {"days": 1}), *((custodian, {"days": days}) for days in _DAYS)):
-        trial.check(allowed(who, body).status != OK, "a request was approved by who may not, or for any time")
+        trial.check(allowed(who, body).status != OK, "a request was approved by someone who may not, or for any time")
     _decide(target, custodian, request, days=1)
     for each in others:
         _refused(target, trial, asker, each, request, why="of another question")
@@ -191,7 +191,7 @@ def _taken_back(target: Target, trial: Trial, custodian: Holder, asker: Holder) 
     _refused(target, trial, asker, first, denied, why="that was denied")
     _refused(target, trial, asker, second, back, why="that was taken back")
     for request in (denied, back):
-        trial.check(_decided(target, custodian, request, days=1).status != OK, "what was denied is approved later")
+        trial.check(_decided(target, custodian, request, days=1).status != OK, "a denied request is approved later")
 
 
 def _ended(target: Target, trial: Trial, custodian: Holder, made: ExitStack) -> None:

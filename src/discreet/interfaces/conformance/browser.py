@@ -214,14 +214,16 @@ def sessions(target: Target, trial: Trial) -> None:
     for name, value in cookies.items():
         for other in ("0" * len(value), value[:-1], value.upper(), f"{value}0", target.analyst.token):
             if other != value:
-                trial.check(not _is_in(target, {**cookies, name: other}), "another session's name lets in")
+                trial.check(not _is_in(target, {**cookies, name: other}), "another session's name is accepted")
         bearer = target.send("GET", "/v1/me", headers=[("Authorization", f"Bearer {value}")])
         trial.check(bearer.status != OK, "a session's name is taken for a token")
         trial.check(all(value not in path for path in pages), "a session's name stands in an address")
         bearer = target.send("GET", "/v1/me", headers=[("Cookie", f"{name}={value}")])
         trial.check(bearer.status != OK, "the API takes a cookie for a token")
     _signed_in(target, dict.fromkeys(cookies, "f" * 64))
-    trial.check(not _is_in(target, dict.fromkeys(cookies, "f" * 64)), "a name that was given beforehand is a session's")
+    trial.check(
+        not _is_in(target, dict.fromkeys(cookies, "f" * 64)), "a session takes a name that was given beforehand"
+    )
     for page in pages.values():
         for form in page.forms:
             if "sign-out" in form.action:
@@ -229,7 +231,9 @@ def sessions(target: Target, trial: Trial) -> None:
     trial.check(not _is_in(target, cookies), "a session goes on after its end")
     for token in (f"{target.analyst.token}A", *target.dead):
         with suppress(NotTried):
-            trial.check(not _is_in(target, _signed_in(target, token=token).cookies), "a token signs in that isn't one")
+            trial.check(
+                not _is_in(target, _signed_in(target, token=token).cookies), "something that isn't a token signs in"
+            )
     _of_revoked(target, trial)
 
 

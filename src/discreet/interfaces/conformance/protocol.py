@@ -78,7 +78,7 @@ def smuggling(target: Target, trial: Trial) -> None:
     ):
         statuses = target.raw(text.encode("latin-1")).statuses
         trial.check(all(each < _DEFECT for each in statuses), f"{what}: the server failed")
-    trial.check(target.is_well(), "the server answers no more")
+    trial.check(target.is_well(), "the server no longer answers")
 
 
 def paths(target: Target, trial: Trial) -> None:
@@ -113,8 +113,8 @@ def bodies(target: Target, trial: Trial) -> None:
             _refused(target, trial, path, hostile)
     for what, body in _numbers(question):
         _refused(target, trial, "/v1/plans", (what, body, ()))
-    trial.check(target.is_well(), "the server answers no more")
-    trial.check(len(target.paid()) == before, "what was refused was charged for")
+    trial.check(target.is_well(), "the server no longer answers")
+    trial.check(len(target.paid()) == before, "something refused was charged for")
 
 
 def _floods(target: Target, trial: Trial) -> None:
@@ -243,7 +243,7 @@ def slow(target: Target, trial: Trial) -> None:
         trial.check(
             ended == len(opened), f"{len(opened) - ended} of {len(opened)} requests that never end are held open"
         )
-    trial.check(target.is_well(), "the server answers no more")
+    trial.check(target.is_well(), "the server no longer answers")
 
 
 def _is_ended(connection: socket.socket, end: float) -> bool:

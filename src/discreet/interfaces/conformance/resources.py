@@ -169,7 +169,7 @@ def _counted(target: Target, trial: Trial, question: str) -> None:
     after = target.spent()
     seconds = monotonic() - begun
     for name, amount in (("slot_seconds", planned["seconds"]), ("ledger_bytes", planned["ledger_bytes"])):
-        trial.check(name in before, f"nothing is said of what is left of a day's {name}")
+        trial.check(name in before, f"the server doesn't say what is left of a day's {name}")
         if name in before:
             grown = before[name]["a_day"] / _DAY * seconds
             most = before[name]["remaining"] - amount + grown + _ROUNDED

@@ -99,7 +99,7 @@ class Wire:
         except ValueError:
             port = 0
         if parts.scheme not in {"http", "https"} or not parts.hostname or port == 0 or parts.path.strip("/"):
-            raise InvalidArgument("a server's address is like https://host:8443")
+            raise InvalidArgument("a server's address looks like https://host:8443")
         self.url, self._patience = url.rstrip("/"), patience
         self.host, self.is_tls = parts.hostname, parts.scheme == "https"
         self.port = port or (443 if self.is_tls else 80)

@@ -81,7 +81,7 @@ def targets(draft: Draft, noises: Mapping[str, Noise]) -> tuple[Target, ...]:
             raise Unsupported(
                 f"how wide {output.name!r} is depends on its noisy answer, so no width can be promised",
                 hint=Hint.of(
-                    "ask with {epsilon}; by width go counts, sums, averages, variances and ratios of sums",
+                    "ask with {epsilon}; widths can be set for counts, sums, averages, variances and ratios of sums",
                     epsilon=None,
                 ),
             )

@@ -170,7 +170,7 @@ class Request:
         try:
             return cls(**{name: FORMS[name].from_json(one, name) for name, one in data.items() if one is not None})
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            raise InvalidArgument("this isn't a request as it is written", hint="Request.to_json writes one") from None
+            raise InvalidArgument("this isn't a stored request", hint="Request.to_json writes one") from None
 
     @property
     def takes_profile(self) -> bool:

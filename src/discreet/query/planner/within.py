@@ -56,13 +56,15 @@ class Accuracy:
         if isinstance(said, tuple):
             if len(said) != _PAIR or not _is_percentage(said[0]):
                 raise InvalidArgument(
-                    "an accuracy in two parts is a percentage and the least value that it is meant of", hint=_SPELLINGS
+                    "an accuracy in two parts is a percentage and the least value that it is meant for", hint=_SPELLINGS
                 )
             return cls(part=_part(str(said[0])), floor=moderate(said[1], "the floor of within"))
         if isinstance(said, str) and "@" in said:
             part, _, floor = said.partition("@")
             if not floor.strip():
-                raise InvalidArgument("behind @ stands from which size on a percentage is meant", hint=_SPELLINGS)
+                raise InvalidArgument(
+                    "the number after @ is the size from which on a percentage is meant", hint=_SPELLINGS
+                )
             return cls.of((part.strip(), floor.strip()))
         if _is_percentage(said):
             return cls(part=_part(str(said)))

@@ -225,7 +225,7 @@ def _token_error(message: str) -> SqlSyntax:
     found = re.search(r"Missing (\S+) from \d+:(\d+)", message)
     if found is None:
         return SqlSyntax("this isn't SQL")
-    return SqlSyntax(f"what begins here has no end: {found[1]} is missing", at=int(found[2]))
+    return SqlSyntax(f"this has no end: {found[1]} is missing", at=int(found[2]))
 
 
 def _one_statement(tokens: list[Token]) -> list[Token]:

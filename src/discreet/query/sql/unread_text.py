@@ -223,7 +223,7 @@ def check_comments(text: str, tokens: Sequence[Token], dialect: str) -> None:
             is_run = dialect in _RUNS_COMMENTS and found[0].startswith("/*!")
             if is_run or (found[0].startswith("/*") and "/*" in found[0][2:]):
                 raise Unsupported(
-                    "this comment may be part of the question to other readers",
+                    "other readers may take this comment for part of the question",
                     hint="leave it out",
                     at=gap.start + found.start(),
                 )
