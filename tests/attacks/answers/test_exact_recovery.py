@@ -18,7 +18,7 @@ from discreet.attacks.answers import answers_needed, chance, exact_recovery
 from discreet.attacks.answers.exact_recovery import Estimator, Noise
 from discreet.errors import InvalidArgument
 from discreet.noise import discrete_laplace, uniform
-from discreet.query.estimates import noise_tails
+from discreet.query.estimates import many_laplaces
 from discreet.stats import clopper_pearson
 
 CASES = 6
@@ -72,7 +72,7 @@ def test_the_median_is_the_likeliest_whole_number(rate: float) -> None:
 @pytest.mark.parametrize("rate", [0.1, 0.5, 1.0, 5.0])
 def test_the_mean_of_continuous_noise(rate: float, answers: int) -> None:
     """As the characteristic function says, inverted by numbers: another formula, which errs by 5e-8 on one side."""
-    outside = noise_tails.repeated_tail((1 / rate,), (answers,), answers / 2)
+    outside = many_laplaces.repeated_tail((1 / rate,), (answers,), answers / 2)
     assert chance(rate, answers, "mean", noise="continuous") == pytest.approx(1 - outside, abs=1e-7)
 
 

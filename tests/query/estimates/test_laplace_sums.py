@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from discreet.query.estimates.noise_tails import radius, tail
+from discreet.query.estimates.laplace_sums import radius, tail
 
 SCALES = st.lists(st.floats(0.01, 100), min_size=1, max_size=10)
 

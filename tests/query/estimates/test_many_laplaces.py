@@ -8,9 +8,9 @@ from math import exp, log
 import pytest
 
 from discreet.noise import discrete_laplace
-from discreet.query.estimates import noise_tails
-from discreet.query.estimates.noise_tails import repeated_radius as radius
-from discreet.query.estimates.noise_tails import repeated_tail as tail
+from discreet.query.estimates import laplace_sums
+from discreet.query.estimates.many_laplaces import repeated_radius as radius
+from discreet.query.estimates.many_laplaces import repeated_tail as tail
 from discreet.stats import lower_bound, upper_bound
 
 SURE = 1 - Fraction(1, 10**10)
@@ -33,7 +33,7 @@ def test_two_equal_noises() -> None:
 def test_few_noises_agree_with_partial_fractions(scales: tuple[float, float], numbers: tuple[int, int]) -> None:
     """Which raise scales that come close, by some per cent at the most."""
     listed = [scale for scale, number in zip(scales, numbers, strict=True) for _ in range(number)]
-    other = noise_tails.radius(listed, 0.05)
+    other = laplace_sums.radius(listed, 0.05)
     assert 0.9 * other <= radius(scales, numbers, 0.05) <= other * 1.001
 
 

@@ -18,8 +18,8 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import Sensitivity
 from discreet.query import ir
 from discreet.query.estimates import Joint, Linear, Mean, Mechanism, Noise, Total, can_be_summed
+from discreet.query.estimates.discrete_sums import dominating_scale, dominating_sigma
 from discreet.query.estimates.noise import noise_radius
-from discreet.query.estimates.noise_tails import dominating_scale, dominating_sigma
 from discreet.stats import lower_bound, upper_bound
 from discreet.tables import Kind
 

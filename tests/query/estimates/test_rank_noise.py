@@ -15,7 +15,8 @@ import pytest
 from discreet.mechanisms import Contribution, Laplace, NoisyRanks
 from discreet.mechanisms.noisy_ranks import sensitivity_of, shape_of
 from discreet.query.estimates import noisy_ranks, rank_noise
-from discreet.query.estimates.noise_tails import dominating_scale, repeated_tail
+from discreet.query.estimates.discrete_sums import dominating_scale
+from discreet.query.estimates.many_laplaces import repeated_tail
 from discreet.query.estimates.rank_noise import rank_reach
 from discreet.stats import upper_bound
 from support.choices import bins_of, distances_in_rank

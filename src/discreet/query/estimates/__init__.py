@@ -1,21 +1,22 @@
 """Estimates: from released integers to the statistic an analyst asked for, with its interval.
 
-`noise` says what noise a number has, `estimator` what is said of how a statistic comes from several; `totals`,
-`truths`, `means`, `associations` and `choices` are its families. `noise_tails` says how far noise reaches, `intervals`
-how far it may carry an answer, and `selected_groups` how far where noise decides what is shown. `outputs` tells how far
-that will move before there is an answer, so planning stands on this room. All of it is post-processing: it costs
-nothing and can give nothing away, so plain floats will do from here on.
+`noise` says what noise a number has, `estimator` how a statistic comes from several numbers; `totals`, `truths`,
+`means`, `associations` and `choices` are its families. `laplace_sums`, `many_laplaces`, `discrete_sums` and
+`discrete_tails` say how far noise reaches, `intervals` how far it may move an answer, and `selected_groups` how far if
+noise decides what is shown. `outputs` says how far it will, before there is an answer, so planning stands on this room.
+All of it is post-processing: it costs nothing and can give nothing away, so plain floats will do from here on.
 """
 
 from discreet.query.estimates.associations import Association
 from discreet.query.estimates.choices import ModeEstimator, Pick, QuantileEstimator, Selection
+from discreet.query.estimates.discrete_sums import Addend, can_be_summed
+from discreet.query.estimates.discrete_tails import Mechanism
 from discreet.query.estimates.estimator import Estimator
 from discreet.query.estimates.grids import Grid, grid_of
 from discreet.query.estimates.intervals import SMALLEST, Joint
 from discreet.query.estimates.linear import ROWS, Linear, LinearRatio, Slopes
 from discreet.query.estimates.means import Mean, Spread
 from discreet.query.estimates.noise import Interval, Noise, Noises, Noisy, integer
-from discreet.query.estimates.noise_tails import Addend, Mechanism, can_be_summed
 from discreet.query.estimates.outputs import declared_ends, deviation, parts_with_intervals, ratio_of, slopes_of
 from discreet.query.estimates.products import Sums
 from discreet.query.estimates.rank_noise import noisy_ranks

@@ -21,7 +21,7 @@ from statistics import NormalDist
 from typing import Self
 
 from discreet.mechanisms import Gaussian
-from discreet.query.estimates import noise_tails
+from discreet.query.estimates import laplace_sums, many_laplaces
 from discreet.query.estimates.noise import Interval, Noise
 
 _FINE = 1e-6
@@ -56,7 +56,7 @@ class Joint:
     is tanh x/(1 − e^(−x)), which isn't less, because sinh x ≥ x ≥ 1 − e^(−x). So Z, like X, is symmetric and unimodal,
     and as the ratio of their densities doesn't grow with |t|, |Z| is stochastically at most |X|. That holds of sums of
     independent ones with any factors f (Birnbaum 1948). So Pr[|Σ fY| > r + Σ|f|/2] ≤ Pr[|Σ fZ| > r] ≤ Pr[|Σ fX| > r]. ∎
-    What is itself a sum of several noises has a namesake of which the same holds; see `noise_tails`.
+    What is itself a sum of several noises has a namesake of which the same holds; see `discrete_sums`.
 
     Args:
         terms: what each noise is the sum of: scales, or sigmas, in the units of its measure, each with how many there
@@ -100,9 +100,11 @@ class Joint:
         if self.is_gaussian:
             return self._slack(factors) + NormalDist().inv_cdf((1 + confidence) / 2) * self._sigma(factors)
         if self._is_plain(factors):
-            return self._slack(factors) + noise_tails.radius(self._sizes(factors), 1 - confidence)
+            return self._slack(factors) + laplace_sums.radius(self._sizes(factors), 1 - confidence)
         scales, numbers = self._summed(factors)
-        return self._slack(factors) + (noise_tails.repeated_radius(scales, numbers, 1 - confidence) if scales else 0.0)
+        return self._slack(factors) + (
+            many_laplaces.repeated_radius(scales, numbers, 1 - confidence) if scales else 0.0
+        )
 
     def _sigma(self, factors: Sequence[float]) -> float:
         """The sigma of a sum of Gaussian noises."""
@@ -111,9 +113,9 @@ class Joint:
     def _laplace_tail(self, factors: Sequence[float], distance: float) -> float:
         """The probability that a sum of Laplace noises lies at least so far from 0, or slightly more."""
         if self._is_plain(factors):
-            return noise_tails.tail(self._sizes(factors), distance)
+            return laplace_sums.tail(self._sizes(factors), distance)
         scales, numbers = self._summed(factors)
-        return noise_tails.repeated_tail(scales, numbers, distance) if scales else float(distance <= 0)
+        return many_laplaces.repeated_tail(scales, numbers, distance) if scales else float(distance <= 0)
 
     def _is_plain(self, factors: Sequence[float]) -> bool:
         """Whether there are few noises, and each is one of its mechanism and no sum of several."""
@@ -169,7 +171,7 @@ def explained(
 
 
 def _terms(noise: Noise) -> tuple[tuple[float, int], ...]:
-    """The scales or sigmas of a noise; of a sum of several, those of noises that reach as far (see `noise_tails`)."""
+    """The scales or sigmas of a noise; of a sum of several, those of noises that reach as far (see `discrete_sums`)."""
     step, mechanism = float(noise.step), noise.mechanism
     if noise.is_sum and noise.number == 1:
         return ((step * float(mechanism.sigma if isinstance(mechanism, Gaussian) else mechanism.scale), 1),)

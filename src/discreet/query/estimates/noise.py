@@ -13,7 +13,8 @@ from discreet.exact.rational import Rationalizable, probability
 from discreet.mechanisms import Gaussian
 from discreet.privacy import Sensitivity
 from discreet.query import ir
-from discreet.query.estimates.noise_tails import Addend, Mechanism, combined_radius, summed_radius
+from discreet.query.estimates.discrete_sums import Addend, combined_radius, summed_radius
+from discreet.query.estimates.discrete_tails import Mechanism
 
 
 @dataclass(frozen=True, slots=True)

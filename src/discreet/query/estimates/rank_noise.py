@@ -14,7 +14,8 @@ from statistics import NormalDist
 from discreet.mechanisms import Contribution, Gaussian, Laplace, NoisyRanks
 from discreet.mechanisms.noisy_ranks import sensitivity_of, shape_of
 from discreet.mechanisms.parameters import LEAST
-from discreet.query.estimates.noise_tails import dominating_scale, repeated_radius
+from discreet.query.estimates.discrete_sums import dominating_scale
+from discreet.query.estimates.many_laplaces import repeated_radius
 
 
 def noisy_ranks(  # noqa: PLR0913 — what is read, what it costs, and what intervals promise

@@ -43,7 +43,7 @@ from math import ceil, exp, expm1, inf, log, prod
 from typing import Protocol, Self
 
 from discreet.mechanisms import Threshold
-from discreet.query.estimates import noise_tails
+from discreet.query.estimates.discrete_tails import log_rest, log_tail
 from discreet.query.estimates.intervals import SMALLEST, Joint
 from discreet.query.estimates.noise import Noise
 
@@ -404,9 +404,9 @@ def _all_of(conditions: Sequence[Condition], outside: float) -> float:
 def _log_tail(noise: Noise, least: int) -> tuple[float, float]:
     """Bounds on ln Pr[noise ≥ least], in steps."""
     if noise.number == 1:
-        return noise_tails.log_tail(noise.mechanism, least)
+        return log_tail(noise.mechanism, least)
     if least < 1:
         below, above = _log_tail(noise, 1 - least)
-        return noise_tails.log_rest(above), noise_tails.log_rest(below)
+        return log_rest(above), log_rest(below)
     beyond = Joint.of([noise]).beyond([1.0], least * float(noise.step))
-    return noise_tails.log_tail(noise.mechanism, least)[0] + log(0.5), log(max(beyond / 2, 1e-300))
+    return log_tail(noise.mechanism, least)[0] + log(0.5), log(max(beyond / 2, 1e-300))

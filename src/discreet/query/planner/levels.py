@@ -492,7 +492,7 @@ def _mean_square(sizes: Sequence[float], usual: Sequence[float]) -> float:
 def _lumped(addends: Sequence[Addend]) -> tuple[Addend, ...]:
     """The same Laplace noises; of many, small ones are taken for some that are alike and a little larger.
 
-    A larger one reaches further, and so do sums of it (see `estimates.noise_tails`).
+    A larger one reaches further, and so do sums of it (see `estimates.discrete_sums`).
     """
     ordered = sorted(addends, key=lambda each: -each.number * each.size**2)
     lumps: dict[int, Addend] = {}
