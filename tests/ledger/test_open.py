@@ -18,7 +18,7 @@ from discreet.errors import (
     LedgerVersion,
 )
 from discreet.ledger import Ledger
-from discreet.ledger.database import locate
+from discreet.ledger.location import locate
 from discreet.privacy import Budget
 from support.ledgers import admitted, ask, fill, raised, sql
 

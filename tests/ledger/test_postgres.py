@@ -49,7 +49,7 @@ def url(server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A database without a ledger; the key of its marks is where programs keep it, too."""
     key = marks_of(server)
     assert key is not None
-    monkeypatch.setattr("discreet.ledger.database.marks_path", lambda _: key)
+    monkeypatch.setattr("discreet.ledger.location.marks_path", lambda _: key)
     yield server
     key.unlink(missing_ok=True)
     with connected(server) as connection:

@@ -12,7 +12,7 @@ import pytest
 
 from discreet.errors import LedgerCorrupt, LedgerUnavailable
 from discreet.ledger import Account, Ledger
-from discreet.ledger.database import key_path
+from discreet.ledger.location import key_path
 from discreet.ledger.row import Kind, Row, to_body
 from discreet.ledger.signing import SigningKey
 from discreet.privacy import Budget

@@ -16,8 +16,8 @@ import pytest
 from discreet.errors import InvalidArgument, LedgerCorrupt, LedgerError, LedgerVersion
 from discreet.ledger import DAMAGE, Entry, Ledger, Verification
 from discreet.ledger.chain import Chain
-from discreet.ledger.database import File
 from discreet.ledger.history import history as look_up
+from discreet.ledger.location import File
 from discreet.ledger.row import FORMAT, Kind, Row
 from discreet.ledger.store import Store
 from discreet.ledger.transaction import AccountTransaction

@@ -47,7 +47,7 @@ def backup(
     This is for a ledger in a file. Copy one on a database server with that server's own tools (pg_dump).
     """
     from discreet.ledger.backup import back_up, key_beside
-    from discreet.ledger.database import key_path
+    from discreet.ledger.location import key_path
     from discreet.tables import load_config
 
     dataset = load_config(config)
@@ -87,8 +87,8 @@ def restore(
     """
     from discreet.accounting import Charge
     from discreet.ledger.backup import key_beside, restore
-    from discreet.ledger.database import key_path
     from discreet.ledger.declaration import Declaration
+    from discreet.ledger.location import key_path
     from discreet.ledger.signing import SigningKey
     from discreet.results import PublicKey
     from discreet.tables import load_config

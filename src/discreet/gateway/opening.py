@@ -336,7 +336,8 @@ def _open(
     """Open the account and put the tables behind it. A call that may create the ledger also makes its signing key."""
     from discreet.engine import chosen_by
     from discreet.ledger import Ledger
-    from discreet.ledger.database import hint_to_create, key_path, locate, marks_path
+    from discreet.ledger.database_errors import hint_to_create
+    from discreet.ledger.location import key_path, locate, marks_path
 
     dataset = replace(dataset, chosen_by=chosen_by(dataset.engine))
     try:

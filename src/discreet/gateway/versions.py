@@ -94,7 +94,7 @@ class Versions(ABC):
         if self._dataset.snapshots is not None:
             root = Path(self._dataset.snapshots)
         else:
-            from discreet.ledger.database import File, locate
+            from discreet.ledger.location import File, locate
 
             location = locate(self._dataset.ledger)
             if not isinstance(location, File):

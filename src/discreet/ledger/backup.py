@@ -24,13 +24,14 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge
 from discreet.errors import BudgetError, Hint, InvalidArgument, LedgerCorrupt, LedgerUnavailable
-from discreet.ledger.database import File, locate
-from discreet.ledger.large_answers import LargeFiles
+from discreet.ledger.entry_contents import debit_content
+from discreet.ledger.large_answer_stores import LargeFiles
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.location import File, locate
 from discreet.ledger.row import Kind, number_of, to_body, version_of
 from discreet.ledger.signing import SigningKey, key_of
 from discreet.ledger.store import Store
-from discreet.ledger.transaction import RESTORED, AccountTransaction, Debit, debit_content
+from discreet.ledger.transaction import RESTORED, AccountTransaction, Debit
 from discreet.privacy import ComposedEvent
 from discreet.private_files import link
 from discreet.results import PublicKey, heads_in, verify_head

@@ -31,7 +31,8 @@ from discreet.ledger.row import (
 from discreet.results import said_in_full
 
 if TYPE_CHECKING:
-    from discreet.ledger.large_answers import Large, LargeFiles, LargeRows
+    from discreet.ledger.large_answer_stores import LargeFiles, LargeRows
+    from discreet.ledger.large_answers import Large
 
 PAGE = 500
 """How many entries are read at once, so that a long ledger is never in memory as a whole."""

@@ -11,14 +11,14 @@ it out and declaring it otherwise later is the same change.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from hashlib import sha256
 from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from discreet.errors import DeclarationWeakened, Hint, LedgerCorrupt
+from discreet.errors import DeclarationWeakened, Hint
+from discreet.ledger.weakening import OF_COLUMNS, OF_TABLES, weakens_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +133,9 @@ def _of_table(name: str, old: Mapping[str, Any], new: Mapping[str, Any], current
     """Differences between the declarations of one table, which has these columns now."""
     for key in sorted(old.keys() & new.keys() - {"columns"}):
         if old[key] != new[key]:
-            yield Change(f"{name}: {_words(key, old[key], new[key])}", _weakens(_TABLE, key, name, old[key], new[key]))
+            yield Change(
+                f"{name}: {_words(key, old[key], new[key])}", weakens_by(OF_TABLES, key, name, old[key], new[key])
+            )
     before, after = old.get("columns", {}), new["columns"]
     yield from (Change(f"{name}.{column} is no longer declared") for column in current if column not in after)
     yield from (Change(f"{name}.{column} is declared") for column in after if column not in current)
@@ -141,7 +143,7 @@ def _of_table(name: str, old: Mapping[str, Any], new: Mapping[str, Any], current
         one, other, place = before[column], after[column], f"{name}.{column}"
         for key in sorted(one.keys() & other.keys()):
             if one[key] != other[key]:
-                weakens = _weakens(_COLUMN, key, place, one[key], other[key])
+                weakens = weakens_by(OF_COLUMNS, key, place, one[key], other[key])
                 yield Change(f"{place}: {_words(key, one[key], other[key])}", weakens)
 
 
@@ -155,97 +157,3 @@ def _words(key: str, old: Any, new: Any) -> str:  # noqa: ANN401 — JSON
         counts = [len(each) if isinstance(each, list) else 1 for each in (old, new)]
         return f"{key.replace('_', ' ')}: others ({counts[0]} → {counts[1]})"
     return f"{key.replace('_', ' ')}: {one} → {other}"
-
-
-# ── Which change weakens what ─────────────────────────────────────────────────────────────────────────────────────────
-
-Rule: TypeAlias = Callable[[Any, Any], bool]
-"""Whether the second weakens what the first promised."""
-
-
-def _never(_: object, __: object) -> bool:
-    """It weakens nothing: noise and limits follow from it."""
-    return False
-
-
-def _published(old: object, new: object) -> bool:
-    """A table's rows are no longer protected."""
-    return bool(new) and not old
-
-
-def _lowered(old: str, new: str) -> bool:
-    """A ceiling is lower: how many rows there are may have been looked up."""
-    return Fraction(new) < Fraction(old)
-
-
-def _narrowed(old: Any, new: Any) -> bool:  # noqa: ANN401 — JSON
-    """An end lies further in, or there are bounds where there were none: either may have been read off the data."""
-    if new is None:
-        return False
-    return old is None or _less(old[0], new[0]) or _less(new[1], old[1])
-
-
-def _less(one: str, other: str) -> bool:
-    """Whether an end is less than another, or they can't be compared. Dates and moments compare as they are written."""
-    numbers = [_number(one), _number(other)]
-    if None not in numbers:
-        return numbers[0] < numbers[1]  # type: ignore[operator]  # neither is None
-    return numbers != [None, None] or len(one) != len(other) or one < other
-
-
-def _number(text: str) -> Fraction | None:
-    """A number; None for anything else."""
-    try:
-        return Fraction(text)
-    except ValueError:
-        return None
-
-
-def _more_keys(old: Any, new: Any) -> bool:  # noqa: ANN401 — JSON
-    """There are keys that there weren't: whether the data has them may have been looked up."""
-    if new is None:
-        return False
-    listed = [{json.dumps(key) for key in each or ()} for each in (old, new)]
-    return old is None or not listed[1] <= listed[0]
-
-
-def _without_null(old: object, new: object) -> bool:
-    """NULL is said not to occur any more, which may have been looked up."""
-    return bool(old) and not new
-
-
-_TABLE: Mapping[str, tuple[str, Rule]] = {
-    "public": ("publish", _published),
-    "row_ceiling": ("narrow", _lowered),
-    "most_rows_per_unit": ("narrow", _lowered),  # more of them move a question further, and its time follows
-    "most_left_out": ("", _never),
-    "name": ("", _never),
-    "limits": ("", _never),
-    "unit": ("", _never),  # of an account with losses it can't change
-    "links": ("", _never),
-    "unique": ("", _never),
-    "refresh": ("", _never),
-}
-_COLUMN: Mapping[str, tuple[str, Rule]] = {
-    "bounds": ("narrow", _narrowed),
-    "keys": ("keys", _more_keys),
-    "nullable": ("narrow", _without_null),
-    "name": ("", _never),
-    "kind": ("", _never),
-    "time_zone": ("", _never),
-    "places": ("", _never),
-    "max_length": ("", _never),
-    "form": ("", _never),
-}
-
-
-def _weakens(rules: Mapping[str, tuple[str, Rule]], key: str, place: str, old: Any, new: Any) -> str:  # noqa: ANN401 — JSON
-    """The name by which a custodian allows a change; empty if it weakens nothing.
-
-    Raises:
-        LedgerCorrupt: nothing is known of such a key.
-    """
-    if key not in rules:
-        raise LedgerCorrupt(f"the ledger has a {key!r} of {place}, which this version doesn't know")
-    option, rule = rules[key]
-    return f"{option} {place}" if rule(old, new) else ""

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from discreet.accounting import Charge
 from discreet.ledger.charges import from_columns
 from discreet.ledger.declaration import Declaration
+from discreet.ledger.entry_contents import least_cost
 from discreet.ledger.look_through import head_and_page
 from discreet.ledger.row import BEGINNING, GENESIS, Kind, Row, group_of, text_of
-from discreet.ledger.transaction import least_cost
 from discreet.results import said_in_full, state_in_words
 
 if TYPE_CHECKING:

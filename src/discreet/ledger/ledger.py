@@ -12,6 +12,7 @@ from discreet.accounting import Charge, Remaining, charge_of
 from discreet.errors import InvalidArgument
 from discreet.ledger.attempts import Attempt, Tried, check_use, tried_under
 from discreet.ledger.declaration import Declaration, checked_name
+from discreet.ledger.entry_contents import outcome_body
 from discreet.ledger.failures import Failures
 from discreet.ledger.history import Entry, Vouched, history, own_history, vouched
 from discreet.ledger.look_through import LookThrough
@@ -21,7 +22,7 @@ from discreet.ledger.row import Kind, Row, Stored, number_of, to_body
 from discreet.ledger.shares import Affordable, Standing
 from discreet.ledger.signing import Signing
 from discreet.ledger.tokens import Tokens
-from discreet.ledger.transaction import AccountTransaction, Admitted, Debit, Offered, Reservation, outcome_body
+from discreet.ledger.transaction import AccountTransaction, Admitted, Debit, Offered, Reservation
 from discreet.ledger.verification import Verification, verify
 from discreet.privacy import ADD_REMOVE, FAILURES, Adjacency, Budget, Event
 from discreet.results import said_once
@@ -89,7 +90,7 @@ class Ledger:
             InvalidArgument: the URL can't be read, or means a database in memory; or `patience` is out of range.
         """
         import discreet.exact.ball  # noqa: F401 — charges need it: a fork must not happen while a thread imports it
-        from discreet.ledger.database import locate
+        from discreet.ledger.location import locate
         from discreet.ledger.store import open_store
 
         if not 0 < patience <= _LONGEST:
@@ -132,7 +133,7 @@ class Ledger:
             InvalidArgument: a name can't be stored, or the adjacency or a unit differs from that of the losses so far.
             LedgerError: the ledger can't be read, or the declaration can't be recorded.
         """
-        from discreet.ledger.database import marks_path
+        from discreet.ledger.location import marks_path
 
         declaration = Declaration(
             budget=budget,

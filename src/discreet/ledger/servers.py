@@ -22,7 +22,7 @@ from discreet.errors import InvalidArgument, LedgerUnavailable
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-    from discreet.ledger.database import File, Server
+    from discreet.ledger.location import File, Server
 
 _T = TypeVar("_T")
 
@@ -129,7 +129,7 @@ def servers_of(url: str, account: str) -> Servers:
         LedgerUnavailable: the ledger is a file, and another server answers from it; or the database can't be reached.
         InvalidArgument: the ledger is on a database of a kind that knows no advisory locks.
     """
-    from discreet.ledger.database import File, locate
+    from discreet.ledger.location import File, locate
 
     location = locate(url)
     if isinstance(location, File):
@@ -434,7 +434,7 @@ class _Line:
         """
         from sqlalchemy.exc import DBAPIError
 
-        from discreet.ledger.database import typed
+        from discreet.ledger.database_errors import typed
 
         try:
             if self._connection is None:

@@ -29,8 +29,10 @@ from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 
 from discreet.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable
 from discreet.ledger.chain import Chain, Head, Walked, begin_chain
-from discreet.ledger.database import ENTRY, LEDGER, METADATA, File, Server, lost_race, missing, typed
-from discreet.ledger.large_answers import LargeFiles, LargeRows
+from discreet.ledger.database import ENTRY, LEDGER, METADATA
+from discreet.ledger.database_errors import lost_race, missing, typed
+from discreet.ledger.large_answer_stores import LargeFiles, LargeRows
+from discreet.ledger.location import File, Server
 from discreet.private_files import CLOSE, IS_OPEN, is_open, link
 
 _T = TypeVar("_T")

@@ -12,7 +12,6 @@ from discreet.accounting import Charge, Filter, Remaining, charge_of, filter_for
 from discreet.errors import (
     AdmissionConflict,
     BudgetExhausted,
-    DiscreetError,
     Hint,
     InvalidArgument,
     LedgerCorrupt,
@@ -32,18 +31,16 @@ from discreet.ledger.changes import (
 from discreet.ledger.charges import from_columns, in_words, to_columns
 from discreet.ledger.declaration import Declaration, checked_name
 from discreet.ledger.failures import Failures, failures_by
-from discreet.ledger.large_answers import Large, parted
 from discreet.ledger.marks import mark, name_of
 from discreet.ledger.row import Kind, Row, declared_in, groups_of, number_of, snapshot_of, to_body, version_of
 from discreet.ledger.shares import AccountEntries, Affordable, Standing, bindings, least_of, renewal, spent_in_month
 from discreet.ledger.units import Units, together, units_in
 from discreet.privacy import Adjacency, Budget, Event, MonthlyShare
-from discreet.privacy.events import from_dict, to_dict
 
 if TYPE_CHECKING:
     from discreet.ledger.attempts import Attempt
     from discreet.ledger.database import Topic
-
+from discreet.ledger.entry_contents import debit_content
 
 RESTORED = "restored "
 """The prefix of a debit's digest that charges a restored ledger what it lacks; no question's digest begins so."""
@@ -536,50 +533,3 @@ def _admitted(budget: Budget, spent: Charge, cost: Charge, whose: str, renews: d
             + "offer what remains, or less; what was asked before is answered again for free",
         )
     return total
-
-
-# ── What is written of debits and outcomes ────────────────────────────────────────────────────────────────────────────
-
-
-def debit_content(text: str, event: Event, attempt: Attempt | None = None) -> dict[str, Any]:
-    """Text, event and attempt of a debit, if they can be read back: what can't be verified isn't accepted."""
-    made = {} if attempt is None else {"attempt": attempt.id, "seconds": attempt.seconds, "token": attempt.token}
-    try:
-        written = to_dict(event)
-        if from_dict(written) == event:
-            content = {"text": text, "event": written, **{name: said for name, said in made.items() if said}}
-            to_body(content)
-            return content
-    except (ValueError, LedgerCorrupt):
-        pass
-    raise InvalidArgument(
-        "the parameters of the noise have too many digits for a ledger", hint="offer a rounder amount"
-    )
-
-
-def least_cost(row: Row) -> Charge:
-    """The least cost that the event of a debit has.
-
-    What was recorded may be more, never less: charges are rounded up, and a later version may know a tighter charge.
-    """
-    return charge_of(_event(row))
-
-
-def _event(row: Row) -> Event:
-    """The event of a debit."""
-    content = row.content()
-    try:
-        return from_dict(content.get("event"))
-    except DiscreetError:
-        raise LedgerCorrupt("its event can't be read") from None
-
-
-def outcome_body(certificate: Mapping[str, object], answer: Mapping[str, object]) -> tuple[str, Sequence[Large]]:
-    """The body of an outcome, and what lies outside of it; what is wrong isn't said, because that would quote it."""
-    try:
-        inside, outside = parted(answer)
-        named = {"outside": {name: each.to_json() for name, each in outside.items()}} if outside else {}
-        return to_body({"certificate": certificate, "answer": inside, **named}), list(outside.values())
-    except (TypeError, ValueError, RecursionError):
-        pass
-    raise InvalidArgument("a certificate and an answer must be JSON-ready, without NaN or infinities")

@@ -12,11 +12,12 @@ from discreet.ledger.access_replay import AccessReplay, MonthReplay, exact_sum
 from discreet.ledger.changes import Change, Tables, changes_of_budget, changes_of_tables, digest_of, known_with
 from discreet.ledger.charges import from_columns
 from discreet.ledger.declaration import Declaration
+from discreet.ledger.entry_contents import least_cost
 from discreet.ledger.failures import FailuresReplay
 from discreet.ledger.large_answers import large_in
 from discreet.ledger.row import FORMATS, GENESIS, Kind, Row, declared_in, group_of, groups_of, snapshot_of
 from discreet.ledger.shares import recorded_in_month
-from discreet.ledger.transaction import RESTORED, least_cost
+from discreet.ledger.transaction import RESTORED
 from discreet.privacy import Budget, MonthlyShare
 
 if TYPE_CHECKING:
