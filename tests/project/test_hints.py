@@ -13,7 +13,8 @@ import pytest
 from typer.main import get_command
 
 from discreet.cli import app
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
+from discreet.hints import Hint
 from discreet.tables.schema import config_keys
 from support.project import SOURCE, nodes
 

@@ -15,7 +15,8 @@ from discreet.anonymity.arrow import Unread, columns_of
 from discreet.anonymity.columns import Coded, Codes, Whole
 from discreet.anonymity.encode import encode
 from discreet.anonymity.grouping import grouped
-from discreet.errors import Hint, InvalidArgument, SchemaMismatch
+from discreet.errors import InvalidArgument, SchemaMismatch
+from discreet.hints import Hint
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -24,9 +24,10 @@ from discreet.attacks.targets.fresh_noise import Bare
 from discreet.attacks.targets.noisy_answers import Answers, limits_of
 from discreet.attacks.targets.rows import Rows
 from discreet.attacks.unit_column import pseudonymous, with_unit
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.gateway import protect
+from discreet.hints import Hint
 from discreet.privacy import Bounds, Budget, Keys, Unit
 
 if TYPE_CHECKING:

@@ -26,8 +26,9 @@ from discreet.attacks.attack_setup import (
     set_up,
 )
 from discreet.attacks.rows.release_risks import RISKS
-from discreet.errors import Hint, InvalidArgument, NotTried
+from discreet.errors import InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable
+from discreet.hints import Hint
 
 if TYPE_CHECKING:
     from discreet.anonymity.records import Unit

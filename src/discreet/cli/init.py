@@ -174,7 +174,7 @@ def _show_proposal(  # noqa: PLR0913 — what was said on the command line
 
 def _forms(proposal: TableProposal) -> str:
     """The declarations that would make numbers or dates of columns of texts."""
-    from discreet.tables.schema.config_writer import value
+    from discreet.tables.schema.toml_values import value
 
     listed = [
         f"{name} is {'dates' if 'format' in form else 'numbers'} with "

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.arguments import taking_known
-from discreet.errors import Hint, InvalidArgument, LedgerMissing
+from discreet.errors import InvalidArgument, LedgerMissing
 from discreet.exact import Rationalizable
 from discreet.gateway.admissions import Admissions
 from discreet.gateway.declaring import (
@@ -23,6 +23,7 @@ from discreet.gateway.declaring import (
     text_of,
 )
 from discreet.gateway.protected import Protected
+from discreet.hints import Hint
 from discreet.privacy import ADD_REMOVE, FAILURES, Adjacency, Limits
 from discreet.tables import Column, Dataset, Source, Table, declarations_of, load_config
 from discreet.tables.admission import absence, describe

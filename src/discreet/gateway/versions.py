@@ -21,16 +21,10 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from discreet.engine import open_engine
-from discreet.errors import (
-    AdmissionConflict,
-    Hint,
-    InvalidArgument,
-    NotAdmitted,
-    SnapshotError,
-    SnapshotMissing,
-)
+from discreet.errors import AdmissionConflict, InvalidArgument, NotAdmitted, SnapshotError, SnapshotMissing
 from discreet.gateway.after_close import AFTER_CLOSE
 from discreet.gateway.current import Current, groups_read
+from discreet.hints import Hint
 from discreet.query.planner import Plan
 from discreet.tables import Dataset, Table
 from discreet.tables.admission import HeldTable, Lock, Progress, Snapshot, admit, folder_of, identifying

@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge
-from discreet.errors import BudgetError, Hint, InvalidArgument, LedgerCorrupt, LedgerUnavailable
+from discreet.errors import BudgetError, InvalidArgument, LedgerCorrupt, LedgerUnavailable
+from discreet.hints import Hint
 from discreet.ledger.entry_contents import debit_content
 from discreet.ledger.large_answer_stores import LargeFiles
 from discreet.ledger.ledger import Ledger

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import Connection, Select, bindparam, insert, select, update
 
-from discreet.errors import Hint, LedgerCorrupt, LedgerVersion
+from discreet.errors import LedgerCorrupt, LedgerVersion
+from discreet.hints import Hint
 from discreet.ledger.database import ENTRY, LEDGER, Topic, note, places
 from discreet.ledger.large_answers import large_in
 from discreet.ledger.row import (

@@ -17,7 +17,8 @@ from hashlib import sha256
 from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from discreet.errors import DeclarationWeakened, Hint
+from discreet.errors import DeclarationWeakened
+from discreet.hints import Hint
 from discreet.ledger.weakening import OF_COLUMNS, OF_TABLES, weakens_by
 
 if TYPE_CHECKING:

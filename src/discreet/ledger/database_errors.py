@@ -6,7 +6,8 @@ import sqlite3
 
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from discreet.errors import DiscreetError, Hint, LedgerCorrupt, LedgerMissing, LedgerUnavailable
+from discreet.errors import DiscreetError, LedgerCorrupt, LedgerMissing, LedgerUnavailable
+from discreet.hints import Hint
 from discreet.ledger.location import File, Server
 
 _VERIFY = "`discreet verify` says what is damaged; restore the ledger from a copy"

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import Hint, LedgerCorrupt, TooManyFailures
+from discreet.errors import LedgerCorrupt, TooManyFailures
+from discreet.hints import Hint
 from discreet.ledger.row import Kind, Row, number_of
 
 if TYPE_CHECKING:

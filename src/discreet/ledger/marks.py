@@ -12,7 +12,8 @@ import os
 from hashlib import sha256
 from pathlib import Path
 
-from discreet.errors import Hint, InvalidArgument, LedgerUnavailable
+from discreet.errors import InvalidArgument, LedgerUnavailable
+from discreet.hints import Hint
 from discreet.private_files import CLOSE, IS_OPEN, is_open, write_private
 
 _BYTES = 32

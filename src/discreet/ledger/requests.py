@@ -13,7 +13,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
-from discreet.errors import Forbidden, Hint, InvalidArgument, LedgerCorrupt, TooManyWaiting
+from discreet.errors import Forbidden, InvalidArgument, LedgerCorrupt, TooManyWaiting
+from discreet.hints import Hint
 from discreet.ledger.declaration import checked_name
 from discreet.ledger.row import Kind, Row, to_body
 

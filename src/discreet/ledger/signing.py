@@ -16,7 +16,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import Hint, LedgerCorrupt, LedgerUnavailable
+from discreet.errors import LedgerCorrupt, LedgerUnavailable
+from discreet.hints import Hint
 from discreet.ledger.row import Kind, Row, to_body
 from discreet.ledger.transaction import AccountTransaction
 from discreet.private_files import IS_OPEN, is_open, write_private

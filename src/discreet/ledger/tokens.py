@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from discreet.errors import Hint, InvalidArgument, LedgerCorrupt
+from discreet.errors import InvalidArgument, LedgerCorrupt
+from discreet.hints import Hint
 from discreet.ledger.declaration import checked_name
 from discreet.ledger.row import Kind, Row, to_body
 

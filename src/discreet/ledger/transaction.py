@@ -12,12 +12,12 @@ from discreet.accounting import Charge, Filter, Remaining, charge_of, filter_for
 from discreet.errors import (
     AdmissionConflict,
     BudgetExhausted,
-    Hint,
     InvalidArgument,
     LedgerCorrupt,
     LossNotAccepted,
     SnapshotMissing,
 )
+from discreet.hints import Hint
 from discreet.ledger.attempts import check_attempt, is_over, note_attempt
 from discreet.ledger.changes import (
     Change,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
+from discreet.hints import Hint
 
 FAILURES = 10
 """How many paid questions may fail before the custodian looks, unless declared otherwise."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from discreet.arguments import taking_known
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
+from discreet.hints import Hint
 
 KeyValue = str | int | bool | date | None
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
+from discreet.hints import Hint
 
 _MOST = 1_000_000
 

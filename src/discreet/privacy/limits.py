@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.arguments import taking_known
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
+from discreet.hints import Hint
 
 
 @taking_known

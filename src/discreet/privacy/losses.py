@@ -8,9 +8,10 @@ from functools import lru_cache
 from typing import Self, TypeAlias
 
 from discreet.arguments import taking_known
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, rational
 from discreet.exact.rounding import shorten, shown
+from discreet.hints import Hint
 
 _BITS = 128
 """Working precision; results keep half of it."""

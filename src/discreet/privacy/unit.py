@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, Self, get_args
 
 from discreet.arguments import taking_known
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
+from discreet.hints import Hint
 
 Period = Literal["hour", "day", "week", "month", "quarter", "year"]
 

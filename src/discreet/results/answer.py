@@ -12,9 +12,10 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from discreet.arguments import taking_known
-from discreet.errors import Door, Hint, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
+from discreet.hints import Door, Hint
 from discreet.results.columns import (
     AnswerColumn,
     End,

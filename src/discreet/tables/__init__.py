@@ -4,8 +4,9 @@ from discreet.tables.schema.column import MOST_PLACES, Column, Kind
 from discreet.tables.schema.config import load_config, loads
 from discreet.tables.schema.config_writer import dumps, save_config
 from discreet.tables.schema.dataset import Dataset, declarations_of, owner_of, public_schema
+from discreet.tables.schema.owner import Hop, Owner
 from discreet.tables.schema.source import Source, SourceKind
-from discreet.tables.schema.table import Hop, Link, Owner, Table
+from discreet.tables.schema.table import Link, Table
 
 __all__ = [
     "MOST_PLACES",

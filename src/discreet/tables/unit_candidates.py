@@ -247,9 +247,6 @@ def _mixed(keys: NDArray[np.int64]) -> NDArray[np.uint64]:
     return (keys.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(33)
 
 
-# ── What the rows of a value agree on ─────────────────────────────────────────────────────────────────────────────────
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Fact:
     """A column on which the rows of one value agree.
@@ -329,9 +326,6 @@ def _agree_by_chance(shares: NDArray[np.float64], counts: NDArray[np.int64]) -> 
         return len(counts) * float((shares**2).sum())
     lengths, times = np.unique(counts, return_counts=True)
     return float(sum(n * (shares**length).sum() for length, n in zip(lengths.tolist(), times.tolist(), strict=True)))
-
-
-# ── Whether that tells of somebody ────────────────────────────────────────────────────────────────────────────────────
 
 
 def _tell_of_somebody(facts: Sequence[_Fact], *, together: bool, even: bool) -> bool:

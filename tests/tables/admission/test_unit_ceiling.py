@@ -16,7 +16,7 @@ from discreet.errors import InvalidArgument, SourceUnsupported
 from discreet.privacy import Limits, Unit
 from discreet.tables import Column, Kind, Link, Source, Table
 from discreet.tables.admission import Snapshot, admit
-from discreet.tables.schema.table import identifying
+from discreet.tables.schema.owner import identifying
 
 PERSON = Unit("pid")
 COLUMNS = (Column(name="pid", kind=Kind.INTEGER), Column(name="n", kind=Kind.INTEGER))

@@ -8,8 +8,11 @@ import pytest
 
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.tables import Column, Kind
-from discreet.tables.proposals.names import Fact, joined, likely_unit, plain, rank_of_id
-from discreet.tables.proposals.public_knowledge import CODEBOOKS, FACTS, codebook, knowledge
+from discreet.tables.proposals.codebooks import CODEBOOKS, codebook
+from discreet.tables.proposals.facts import Fact
+from discreet.tables.proposals.names import joined, plain
+from discreet.tables.proposals.public_knowledge import FACTS, knowledge
+from discreet.tables.proposals.unit_choice import likely_unit, rank_of_id
 
 THIS_YEAR = datetime.now(UTC).year
 ALL_FACTS = [*FACTS, *(fact for book in CODEBOOKS for fact in book.facts)]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from discreet.errors import ConfigError
 from discreet.privacy import Bounds, Budget, Keys, Unit
 from discreet.tables import Column, Dataset, Kind, Source, Table, dumps
-from discreet.tables.schema.config_writer import number
 from discreet.tables.schema.toml import MOST_DIGITS, comment, key, parse, quoted
+from discreet.tables.schema.toml_values import number
 
 numbers: st.SearchStrategy[Any] = st.one_of(
     st.integers(-(2**70), 2**70),

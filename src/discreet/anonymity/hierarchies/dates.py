@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, get_args
 from discreet.anonymity.columns import Coded
 from discreet.anonymity.hierarchies.ladder import Ladder, build
 from discreet.anonymity.hierarchies.texts import is_time, present, spelled_dates, times
-from discreet.errors import Hint, InvalidArgument, SchemaMismatch
+from discreet.errors import InvalidArgument, SchemaMismatch
+from discreet.hints import Hint
 from discreet.tables.schema.source import DateOrder
 
 if TYPE_CHECKING:

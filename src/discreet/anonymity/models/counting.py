@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from discreet.anonymity.columns import Codes, Mask, Whole
 from discreet.anonymity.frequencies import Frequencies
 from discreet.anonymity.models.model import MOST
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
+from discreet.hints import Hint
 
 Exact: TypeAlias = NDArray[Any]
 """Whole numbers of any size: int64 where they fit, else Python's own in an array of objects."""

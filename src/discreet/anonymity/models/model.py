@@ -12,8 +12,9 @@ from typing import Protocol
 
 from discreet.anonymity.columns import Mask, Reals, Whole
 from discreet.anonymity.frequencies import Frequencies
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, rational
+from discreet.hints import Hint
 
 
 class Model(Protocol):

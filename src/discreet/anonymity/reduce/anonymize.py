@@ -45,8 +45,9 @@ from discreet.anonymity.reduce.microaggregation import microaggregate
 from discreet.anonymity.reduce.mondrian import mondrian, mondrian_beside
 from discreet.anonymity.repeated import Repeated
 from discreet.anonymity.sharing import sharing_of
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
+from discreet.hints import Hint
 
 Algorithm = Literal["auto", "optimal", "mondrian", "relaxed mondrian", "microaggregation"]
 """How quasi-identifiers are recoded."""

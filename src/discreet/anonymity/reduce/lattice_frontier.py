@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 from discreet.anonymity.columns import Mask, Reals
 from discreet.anonymity.loss.loss import Levels, Meter, Score
 from discreet.anonymity.reduce.lattice_problem import Finding
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
+from discreet.hints import Hint
 
 MOST_NODES = 1 << 23
 """The most nodes of a lattice: its bounds are kept in memory, 21 bytes a node."""

@@ -26,8 +26,9 @@ from discreet.anonymity.risk.reidentification import THRESHOLD, register_of, rei
 from discreet.anonymity.risk.remedies import column_risks, plan_of, remedies_of
 from discreet.anonymity.risk.report_text import CAVEAT, written
 from discreet.anonymity.risk.uniqueness import uniqueness_of
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
+from discreet.hints import Hint
 from discreet.tables.content import ColumnContent
 
 _NAME_SOME = Hint("name some: quasi_identifiers=[…]", cli="name some: --quasi-identifying COLUMNS")

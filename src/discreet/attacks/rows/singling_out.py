@@ -23,7 +23,8 @@ from discreet.attacks.rows.nearness import numbers
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.candidates import expand, summed
 from discreet.attacks.targets.rows import Candidates, Rows, paired
-from discreet.errors import Hint, InvalidArgument, NotTried
+from discreet.errors import InvalidArgument, NotTried
+from discreet.hints import Hint
 from discreet.noise import uniform
 
 _UNIT = 1 << 53

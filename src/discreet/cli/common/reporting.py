@@ -21,13 +21,8 @@ from discreet.cli.common.exit_codes import ExitCode, exit_code
 from discreet.cli.common.interrupt import Abandoned
 from discreet.cli.show.errors import excerpt, raised_at, show_error
 from discreet.cli.show.formats import Format, TextFormat
-from discreet.errors import (
-    ConfigError,
-    DiscreetError,
-    Door,
-    QueryError,
-    SourceError,
-)
+from discreet.errors import ConfigError, DiscreetError, QueryError, SourceError
+from discreet.hints import Door
 
 P = ParamSpec("P")
 

@@ -13,8 +13,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 from discreet.accounting import charge_of, rho_for
-from discreet.errors import Hint, InvalidArgument, UnknownColumn, Unsupported
+from discreet.errors import InvalidArgument, UnknownColumn, Unsupported
 from discreet.gateway.answers.same_rows import merged
+from discreet.hints import Hint
 from discreet.privacy import ComposedEvent, Event, ExponentialEvent, LaplaceEvent, SelectionEvent
 from discreet.query import ir
 from discreet.query.ir import MARK, changed

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
+from discreet.hints import Hint
 from discreet.loopback import is_loopback
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")

@@ -17,13 +17,8 @@ from urllib.parse import urlsplit
 
 from discreet.arguments import taking_known
 from discreet.entropy import fresh_bytes
-from discreet.errors import (
-    AnswerContradicted,
-    Hint,
-    InvalidArgument,
-    ReplyMalformed,
-    ServerUnreachable,
-)
+from discreet.errors import AnswerContradicted, InvalidArgument, ReplyMalformed, ServerUnreachable
+from discreet.hints import Hint
 from discreet.idempotency_key import check_key
 from discreet.interfaces.client.connection import Connection, Reply, malformed
 from discreet.interfaces.client.credentials import Address, token_of

@@ -8,8 +8,9 @@ from enum import StrEnum
 from fractions import Fraction
 from threading import Lock
 
-from discreet.errors import Hint, NotTried
+from discreet.errors import NotTried
 from discreet.exact import Rationalizable, positive
+from discreet.hints import Hint
 
 _MOST_EVIDENCE = 5
 _SHARES = 500

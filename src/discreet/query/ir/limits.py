@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Never
 
-from discreet.errors import Hint, LimitsRequired, unforeseen
+from discreet.errors import LimitsRequired, unforeseen
+from discreet.hints import Hint
 from discreet.privacy import Limits
 from discreet.query.ir.relations import (
     Distinct,

@@ -13,7 +13,8 @@ from fractions import Fraction
 from math import prod, sqrt
 
 from discreet.accounting import charge_of
-from discreet.errors import AccuracyUnreachable, Hint, Unsupported
+from discreet.errors import AccuracyUnreachable, Unsupported
+from discreet.hints import Hint
 from discreet.privacy import Event
 from discreet.query import ir
 from discreet.query.estimates import (

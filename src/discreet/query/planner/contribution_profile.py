@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from discreet.errors import Hint, Unsupported
+from discreet.errors import Unsupported
+from discreet.hints import Hint
 from discreet.privacy import Limits
 from discreet.query import ir
 from discreet.query.ir import call, has_one_row, literal

@@ -24,7 +24,8 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from discreet.errors import Hint, Unsupported
+from discreet.errors import Unsupported
+from discreet.hints import Hint
 from discreet.privacy import Limits
 from discreet.query.aggregates import UNITS
 from discreet.query.ir import declared_limits, has_one_row

@@ -13,7 +13,8 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from discreet.errors import DeltaRequired, Hint, TooManyGroups, unforeseen
+from discreet.errors import DeltaRequired, TooManyGroups, unforeseen
+from discreet.hints import Hint
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.ir import MOST_VALUES, changed, column_type, public_values

@@ -12,8 +12,9 @@ from fractions import Fraction
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack, get_type_hints
 
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.exact.rational import moderate
+from discreet.hints import Hint
 from discreet.privacy import Bounds, Limits
 from discreet.query import ir
 from discreet.query.ir import declared_limits

@@ -7,10 +7,11 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypedDict
 
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
 from discreet.exact.rational import moderate, positive, probability
+from discreet.hints import Hint
 from discreet.privacy import Bounds, BoundValue, Limits
 from discreet.query.planner.typed_terms import (
     typed_accuracies,

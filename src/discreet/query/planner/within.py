@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self, TypeAlias
 
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import moderate, positive
+from discreet.hints import Hint
 
 _SPELLINGS = Hint(
     '50 for ± 50, "5%@1000" or ("5%", 1000) for ± 5 % of every value of at least 1,000',

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from discreet.errors import Hint, Unsupported, unforeseen
+from discreet.errors import Unsupported, unforeseen
+from discreet.hints import Hint
 from discreet.query import ir
 from discreet.query.aggregates import AVG
 from discreet.query.ir import listed

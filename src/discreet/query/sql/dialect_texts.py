@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from discreet.errors import Hint, Unsupported
+from discreet.errors import Unsupported
+from discreet.hints import Hint
 from discreet.query.sql.dialect_semantics import DialectSemantics, Node, Rule
 
 

@@ -6,7 +6,7 @@ from discreet.tables.admission.raw_views import RawView, RawViews, raw_views_of
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Lock, Snapshot, folder_of, new_folder, sweep
 from discreet.tables.admission.unit_sizes import with_unit_sizes
 from discreet.tables.admission.validation import absence, describe
-from discreet.tables.schema.table import identifying
+from discreet.tables.schema.owner import identifying
 
 __all__ = [
     "HeldColumn",

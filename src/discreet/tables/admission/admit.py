@@ -24,7 +24,8 @@ from discreet.tables.admission.unit_ceiling import in_memory, keep_within
 from discreet.tables.admission.validation import changed, check_schema, check_unchanged, check_zones
 from discreet.tables.arrow_kinds import is_text
 from discreet.tables.schema.dataset import required
-from discreet.tables.schema.table import Table, identifying
+from discreet.tables.schema.owner import identifying
+from discreet.tables.schema.table import Table
 from discreet.tables.sources import Field, OpenSource, open_source
 from discreet.tables.sources.in_place import held_open, places_of
 

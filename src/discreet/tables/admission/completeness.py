@@ -11,7 +11,8 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from discreet.errors import Hint, TooMuchUnreadable
+from discreet.errors import TooMuchUnreadable
+from discreet.hints import Hint
 from discreet.tables.schema.table import Table
 from discreet.tables.sources import Malformed
 

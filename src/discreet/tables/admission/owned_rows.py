@@ -8,7 +8,8 @@ from discreet.duckdb.session import Session
 from discreet.duckdb.sql_text import name
 from discreet.tables.admission.raw_views import raw_views_of
 from discreet.tables.admission.snapshot import HeldTable, Snapshot
-from discreet.tables.schema.table import Owner, Table
+from discreet.tables.schema.owner import Owner
+from discreet.tables.schema.table import Table
 
 
 def show_owned_rows(

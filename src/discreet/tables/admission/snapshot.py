@@ -22,7 +22,8 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from discreet.errors import Hint, SnapshotError, SnapshotMissing
+from discreet.errors import SnapshotError, SnapshotMissing
+from discreet.hints import Hint
 from discreet.tables.schema.column import LONGEST_TEXT, Column, Kind
 from discreet.tables.schema.table import Table
 from discreet.tables.sources.in_place import Place, check_places, held_open

@@ -19,7 +19,8 @@ from discreet.errors import SnapshotError, SourceUnsupported
 from discreet.tables.admission.owned_rows import show_owned_rows
 from discreet.tables.admission.snapshot import HeldTable, Snapshot, digest_of
 from discreet.tables.schema.dataset import owner_of
-from discreet.tables.schema.table import Owner, Table
+from discreet.tables.schema.owner import Owner
+from discreet.tables.schema.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,7 +15,8 @@ from discreet.duckdb.sql_text import string
 from discreet.tables.admission.owned_rows import show_owned_rows
 from discreet.tables.admission.snapshot import Snapshot
 from discreet.tables.schema.dataset import owner_of
-from discreet.tables.schema.table import Owner, Table
+from discreet.tables.schema.owner import Owner
+from discreet.tables.schema.table import Table
 
 LIMITS = (1, 2, 5, 10, 20, 50)
 """The limits on rows for which a report says what they would cut off."""

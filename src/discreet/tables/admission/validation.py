@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from discreet.duckdb.session import Session
-from discreet.errors import Hint, InvalidArgument, SchemaMismatch, SourceUnsupported
+from discreet.errors import InvalidArgument, SchemaMismatch, SourceUnsupported
+from discreet.hints import Hint
 from discreet.tables.arrow_kinds import called, is_text, kind_of, places_of, readable_as
 from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.source import Source

@@ -17,10 +17,12 @@ from discreet.errors import SourceUnsupported
 from discreet.privacy import BoundValue, KeyValue
 from discreet.tables.admission.column_casts import days, microseconds
 from discreet.tables.arrow_kinds import kind_of, places_of
+from discreet.tables.proposals.codebooks import codebook
 from discreet.tables.proposals.kept_rows import KeptRows
 from discreet.tables.proposals.layout import ColumnLayout, told, told_of_names, told_of_texts
-from discreet.tables.proposals.names import joined, likely_unit, rank_of_id
-from discreet.tables.proposals.public_knowledge import codebook, knowledge
+from discreet.tables.proposals.names import joined
+from discreet.tables.proposals.public_knowledge import knowledge
+from discreet.tables.proposals.unit_choice import likely_unit, rank_of_id
 from discreet.tables.reading_options import ReadingOptions, reading_options
 from discreet.tables.schema.column import LONGEST_TEXT, ZONE_NAME, Column, Kind
 from discreet.tables.schema.source import Source

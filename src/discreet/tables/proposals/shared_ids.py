@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 from discreet.privacy import Unit
 from discreet.tables.proposals.data_profile import ColumnProfile, DataProfile
-from discreet.tables.proposals.names import BARE, NUMBERS, TableNames, UnitChoice, joined, plain
+from discreet.tables.proposals.names import joined, plain
 from discreet.tables.proposals.public_knowledge import knowledge
+from discreet.tables.proposals.unit_choice import BARE, NUMBERS, TableNames, UnitChoice
 from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.table import Link
 

@@ -14,12 +14,15 @@ from discreet.errors import InvalidArgument
 from discreet.exact.rational import rational
 from discreet.privacy import Bounds, BoundValue, Keys, KeyValue
 from discreet.tables.content import may_identify
+from discreet.tables.proposals.codebooks import codebook
 from discreet.tables.proposals.data_profile import ColumnProfile, DataProfile
-from discreet.tables.proposals.names import Codebook, Knowledge, UnitChoice
-from discreet.tables.proposals.public_knowledge import codebook, knowledge
+from discreet.tables.proposals.facts import Codebook, Knowledge
+from discreet.tables.proposals.public_knowledge import knowledge
+from discreet.tables.proposals.unit_choice import UnitChoice
 from discreet.tables.schema.column import Column, Kind
-from discreet.tables.schema.config_writer import Note, declaration, value
+from discreet.tables.schema.config_writer import Note, declaration
 from discreet.tables.schema.toml import key, printable
+from discreet.tables.schema.toml_values import value
 
 MOST_KEYS = 100
 """How many values read off the data are proposed as keys; a column with more isn't a list of groups."""

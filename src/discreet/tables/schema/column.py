@@ -11,7 +11,8 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from discreet.arguments import check_one_of, taking_known
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
+from discreet.hints import Hint
 from discreet.privacy import Bounds, Keys, KeyValue
 
 LONGEST_TEXT = 1_000

@@ -100,9 +100,6 @@ def relocated(dataset: Dataset, move: Callable[[str], str]) -> Dataset:
     return replace(dataset, tables=tables, ledger=moved(dataset.ledger), snapshots=snapshots)
 
 
-# ── What each key means ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def decode(document: Mapping[str, object]) -> Dataset:
     """The dataset a document declares; paths stay as they are written.
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.exact.rational import rational
+from discreet.hints import Hint
 from discreet.privacy import (
     ADD_REMOVE,
     FAILURES,
@@ -25,7 +26,8 @@ from discreet.privacy import (
     checked_least_units,
 )
 from discreet.tables.schema.column import Column
-from discreet.tables.schema.table import Hop, Link, Owner, Table
+from discreet.tables.schema.owner import Hop, Owner
+from discreet.tables.schema.table import Link, Table
 
 EMBEDDED = "duckdb"
 """The engine that comes with discreet."""

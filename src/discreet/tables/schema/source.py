@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias, get_args
 
 from discreet.arguments import check_one_of, taking_known
-from discreet.errors import Hint, InvalidArgument, SourceUnsupported
+from discreet.errors import InvalidArgument, SourceUnsupported
+from discreet.hints import Hint
 from discreet.tables.formats import ENDINGS, FORMATS
 
 SourceKind: TypeAlias = str

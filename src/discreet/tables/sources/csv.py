@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow
 
-from discreet.errors import Hint, SourceUnsupported
+from discreet.errors import SourceUnsupported
+from discreet.hints import Hint
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.csv_quoting import Signs
 from discreet.tables.sources.csv_records import (

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from discreet.errors import Hint, SourceMalformed
+from discreet.errors import SourceMalformed
+from discreet.hints import Hint
 
 MOST_LINES = 100
 """How many lines of malformed records are remembered."""
