@@ -16,7 +16,7 @@ from discreet.mechanisms import Gaussian, Laplace, Threshold
 from discreet.mechanisms.textbook import StableHistogram
 from discreet.privacy import ZCDP, ApproxDP, ComposedEvent, SelectionEvent, Sensitivity
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical, lower_bound, upper_bound
-from discreet.textbook.mechanisms.group_selection import in_order
+from discreet.textbook.mechanisms.group_naming import in_order
 from support.pmf import laplace_pmf
 
 ONE = Sensitivity.scalar(1)

@@ -6,13 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.mechanisms.parameters import delta_share, short_enough
-from discreet.privacy import ApproxDP, ApproxEvent
-from discreet.textbook.mechanisms.group_selection import Key, in_order
+from discreet.textbook.mechanisms.group_naming import GroupNaming, Key, in_order
 
 if TYPE_CHECKING:
     from flint import arb
@@ -27,7 +26,7 @@ Number = TypeVar("Number", Fraction, Any)
 
 
 @dataclass(frozen=True, slots=True)
-class AdaptiveWeights:
+class AdaptiveWeights(GroupNaming):
     """Names the groups whose weight, with Laplace noise, reaches a threshold; weight that isn't needed is passed on.
 
     A unit has a weight of 1 and gives each of its d groups 1/d. A group that comes to a weight w above a cap gives back
@@ -71,9 +70,6 @@ class AdaptiveWeights:
         (['common'], None)
     """
 
-    epsilon: Fraction
-    delta: Fraction
-    l0: int = 1
     threshold: Fraction = field(init=False)
 
     def __post_init__(self) -> None:
@@ -89,25 +85,6 @@ class AdaptiveWeights:
         shares = ((t, delta_share(min(self.delta, Fraction(1, 2)), t)) for t in range(1, self.l0 + 1))
         needed = (Fraction(1, t) + log(1 / (2 * share), round_up=True) / self.epsilon for t, share in shares)
         object.__setattr__(self, "threshold", max(needed))
-
-    @classmethod
-    def calibrate(cls, epsilon: Rationalizable, delta: Rationalizable, l0: int = 1) -> Self:
-        """The mechanism that is (ε, δ)-DP and no more; the arguments are as above.
-
-        Raises:
-            InvalidArgument: a number is out of range.
-        """
-        return cls(positive(epsilon, "epsilon"), probability(delta, "delta"), l0)
-
-    @property
-    def event(self) -> ApproxEvent:
-        """The event that accounting counts for a selection."""
-        return ApproxEvent(epsilon=self.epsilon, delta=self.delta)
-
-    @property
-    def loss(self) -> ApproxDP:
-        """The proved bound on what a selection gives away."""
-        return ApproxDP(self.epsilon, self.delta)
 
     @property
     def cap(self) -> Fraction:
