@@ -10,31 +10,40 @@ from typing import Self
 from discreet.errors import Category, DiscreetError, LedgerCorrupt, from_dict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublicError:
-    """An error as a caller is told of it; what isn't the caller's affair has been left out.
-
-    Guarantee: of what is unavailable (sources, snapshots, the ledger) nothing is said but that, so no path leaves.
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Everything that a caller is told of an error, in any protocol.
 
     Args:
         code: the stable name of its kind.
-        category: what it means; protocols have tables of how they say that.
         message: what is wrong.
         hint: what to do about it; may be empty.
         place: a one-based line and column of the question.
-        retry_after: for how many seconds to wait at least; None where that says nothing.
+        retry_after: the least number of seconds to wait; None if waiting doesn't help, or nobody knows.
     """
 
     code: str
-    category: Category
     message: str
     hint: str = ""
     place: tuple[int, int] | None = None
     retry_after: int | None = None
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicError(Told):
+    """An error as a caller is told of it; what isn't the caller's affair has been left out.
+
+    Guarantee: if something is unavailable (sources, snapshots, the ledger), nothing more is said, so no path leaves.
+
+    Args:
+        category: what it means; protocols have tables of how they say that.
+    """
+
+    category: Category
+
     @classmethod
     def of(cls, error: DiscreetError) -> Self:
-        """What is told of an error."""
+        """The public part of an error."""
         if error.category is Category.UNAVAILABLE:
             message, hint = _WITHHELD.get(error.code, _UNAVAILABLE)
             return cls(code=error.code, category=error.category, message=message, hint=hint)

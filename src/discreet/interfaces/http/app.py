@@ -103,11 +103,11 @@ def _add_errors(app: FastAPI) -> None:
         found = error.errors()[:_PLACES]
         places = sorted({".".join(map(str, each["loc"][1:])) or "the body" for each in found})
         title = f"the request isn't of the form that is documented: {places[0][:70]}"
-        return Problem(422, "invalid_argument", title).reply()
+        return Problem("invalid_argument", title, status=422).reply()
 
     @app.exception_handler(HTTPException)
     def of_http(request: Request, error: HTTPException) -> Response:
-        reply = as_page(request, Problem(error.status_code, "http", str(error.detail)))
+        reply = as_page(request, Problem("http", str(error.detail), status=error.status_code))
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
             reply.headers["Allow"] = ", ".join(_allowed(request))
         return reply
@@ -115,7 +115,7 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     def other(request: Request, __: Exception) -> Response:
         request.app.state.service.log.write(Event.DEFECT)
-        return as_page(request, Problem(500, "internal", "the service can't answer this", "tell the custodian"))
+        return as_page(request, Problem("internal", "the service can't answer this", "tell the custodian", status=500))
 
 
 _METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")

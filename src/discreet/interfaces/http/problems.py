@@ -21,6 +21,7 @@ from discreet.errors import (
     Unauthenticated,
 )
 from discreet.service import PublicError
+from discreet.service.public_error import Told
 
 STATUS_OF: Mapping[Category, int] = MappingProxyType(
     {
@@ -88,38 +89,28 @@ _WORDS: Mapping[int, str] = MappingProxyType(
 )
 
 
-def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The problems that a route declares, beside those of every route with a token."""
+def problems(*statuses: int, token: bool = True) -> dict[int | str, dict[str, Any]]:
+    """The problems that a route declares, with those of every route that needs a token, unless it needs none."""
     content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    found = sorted({401, 403, 503, *statuses})
+    found = sorted({503, *((401, 403) if token else ()), *statuses})
     return {status: {"description": _WORDS[status], "content": content} for status in found}
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem(Told):
     """An error as data: the API writes it as JSON, and the console as a page.
 
     Args:
         status: of HTTP.
-        code: stable name of the kind of error.
-        title: what is wrong.
-        hint: what to do about it.
-        place: a one-based line and column of the question.
-        retry_after: the least number of seconds to wait; None if waiting doesn't help, or nobody knows.
     """
 
     status: int
-    code: str
-    title: str
-    hint: str = ""
-    place: tuple[int, int] | None = None
-    retry_after: int | None = None
 
     def reply(self) -> JSONResponse:
         """The response in the form of RFC 9457."""
         content = {
             "type": f"urn:discreet:{self.code}",
-            "title": self.title,
+            "title": self.message,
             "status": self.status,
             "code": self.code,
             "hint": self.hint,
@@ -142,4 +133,4 @@ def status_of(error: DiscreetError | PublicError) -> int:
 
 def problem_of(error: PublicError) -> Problem:
     """The problem that a caller is shown for an error."""
-    return Problem(status_of(error), error.code, error.message, error.hint, error.place, error.retry_after)
+    return Problem(error.code, error.message, error.hint, error.place, error.retry_after, status=status_of(error))

@@ -41,7 +41,7 @@ class HeadRefused(Exception):
     """A head that two readers could understand in two ways, or of a body that isn't read."""
 
     def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.title)
+        super().__init__(problem.message)
         self.problem = problem
 
 
@@ -77,17 +77,17 @@ def length_of_body(head: bytes) -> int:
         if lengths:
             raise _ambiguous("its length is given in two ways")
         hint = "send Content-Length, and no Transfer-Encoding"
-        raise HeadRefused(Problem(411, "length_required", "a request must say how long its body is", hint))
+        raise HeadRefused(Problem("length_required", "a request must say how long its body is", hint, status=411))
     if len(lengths) > 1 or any(not _LENGTH.fullmatch(each) for each in lengths):
         raise _ambiguous("its length isn't one number")
     length = int(lengths[0]) if lengths else 0
     if length > MOST_BYTES:
-        raise HeadRefused(Problem(413, "too_large", f"a body has at most {MOST_BYTES:,} bytes"))
+        raise HeadRefused(Problem("too_large", f"a body has at most {MOST_BYTES:,} bytes", status=413))
     return length
 
 
 def _ambiguous(doubt: str) -> HeadRefused:
-    return HeadRefused(Problem(400, "ambiguous", f"the request can be read in two ways: {doubt}"))
+    return HeadRefused(Problem("ambiguous", f"the request can be read in two ways: {doubt}", status=400))
 
 
 class PromptHeads(H11Protocol):
@@ -177,7 +177,7 @@ class StrictHeads(PromptHeads):
         found = _END.search(self._head, max(0, begun - 2))
         if found is None:
             if len(self._head) == _MOST_HEAD:
-                self._refuse(Problem(431, "too_large", f"a head has at most {_MOST_HEAD:,} bytes"))
+                self._refuse(Problem("too_large", f"a head has at most {_MOST_HEAD:,} bytes", status=431))
             return len(data)
         head = bytes(self._head[: found.end()])
         self._head.clear()

@@ -31,26 +31,26 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]", re.ASCII)
 
 
 _NOT_UTF8 = Problem(
-    400, "ambiguous", "the body isn't in UTF-8", "encode it as UTF-8, without a byte order mark or null bytes"
+    "ambiguous", "the body isn't in UTF-8", "encode it as UTF-8, without a byte order mark or null bytes", status=400
 )
-_TWICE = Problem(400, "ambiguous", "the body says something twice")
-_NO_NUMBER = Problem(422, "invalid_argument", "a number in the body isn't one that JSON has, or is too large")
-_HALF = Problem(422, "invalid_argument", "a text in the body has half a character, a lone surrogate")
+_TWICE = Problem("ambiguous", "the body says something twice", status=400)
+_NO_NUMBER = Problem("invalid_argument", "a number in the body isn't one that JSON has, or is too large", status=422)
+_HALF = Problem("invalid_argument", "a text in the body has half a character, a lone surrogate", status=422)
 
 
 def objection(body: bytes) -> Problem | None:
     """Why a body is refused before anybody looks for what it asks; None if it isn't.
 
     Examples:
-        >>> objection(b'{"epsilon": 1, "epsilon": 2}').title, objection(b"[0, 1]"), objection(b"no JSON")
+        >>> objection(b'{"epsilon": 1, "epsilon": 2}').message, objection(b"[0, 1]"), objection(b"no JSON")
         ('the body says something twice', None, None)
-        >>> objection('{"epsilon": 1}'.encode("utf-16")).title
+        >>> objection('{"epsilon": 1}'.encode("utf-16")).message
         "the body isn't in UTF-8"
     """
     if len(body) > MOST_BYTES:
-        return Problem(413, "too_large", f"a body has at most {MOST_BYTES:,} bytes")
+        return Problem("too_large", f"a body has at most {MOST_BYTES:,} bytes", status=413)
     if body.count(b"{") + body.count(b"[") > _MOST_BRACKETS:
-        return Problem(413, "too_large", f"a body opens at most {_MOST_BRACKETS:,} brackets")
+        return Problem("too_large", f"a body opens at most {_MOST_BRACKETS:,} brackets", status=413)
     try:
         text = body.decode()
     except UnicodeDecodeError:
@@ -63,7 +63,7 @@ def _objection_to(text: str) -> Problem | None:
     """The same of a body that can be read, if it is JSON."""
     try:
         if _values(text) > MOST_VALUES:
-            return Problem(413, "too_large", f"a body has at most {MOST_VALUES:,} values")
+            return Problem("too_large", f"a body has at most {MOST_VALUES:,} values", status=413)
         if _SURROGATE.search(text):
             json.dumps(json.loads(text), ensure_ascii=False).encode()
     except _SaidTwice:
@@ -145,7 +145,7 @@ class LimitedBodies(Middleware):
             async with asyncio.timeout(_MOST_SECONDS):
                 body = await _read(receive)
         except TimeoutError:
-            refusal = Problem(408, "too_slow", f"a body may take {_MOST_SECONDS} seconds").reply()
+            refusal = Problem("too_slow", f"a body may take {_MOST_SECONDS} seconds", status=408).reply()
             refusal.headers["Connection"] = "close"
             await refusal(scope, receive, send)
             return

@@ -43,7 +43,7 @@ class LimitedCalls(Middleware):
         callers = self._callers(scope)
         if any(self._open[each] >= _MOST_CALLS for each in callers):
             said = f"{_MOST_CALLS} of your calls are already open"
-            refusal = Problem(429, "too_many_open", said, "wait for their replies", retry_after=1)
+            refusal = Problem("too_many_open", said, "wait for their replies", retry_after=1, status=429)
             await refusal.reply()(scope, receive, send)
             return
         self._open.update(callers)

@@ -30,7 +30,7 @@ class Strict(Middleware):
     async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or hand on."""
         if doubt := _doubt(scope):
-            refusal = Problem(400, "ambiguous", f"the request can be read in two ways: {doubt}").reply()
+            refusal = Problem("ambiguous", f"the request can be read in two ways: {doubt}", status=400).reply()
             refusal.headers["Connection"] = "close"  # what follows it on the connection may be meant as another one
             await refusal(scope, receive, send)
             return

@@ -23,7 +23,7 @@ _BUDGET = (
     "damaged; `own` is left out then."
 )
 
-ACCOUNT = APIRouter(tags=["account"], responses=problems())
+ACCOUNT = APIRouter(tags=["account"])
 
 _WHOLE = re.compile("[1-9][0-9]{0,15}", re.ASCII)
 
@@ -39,19 +39,21 @@ def _whole(said: object) -> int:
     return int(said)
 
 
-@ACCOUNT.get("/v1/dataset", response_description="Tables, columns, kinds, units, bounds, keys and limits.")
+@ACCOUNT.get(
+    "/v1/dataset", responses=problems(), response_description="Tables, columns, kinds, units, bounds, keys and limits."
+)
 def dataset(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """What may be asked about."""
     return service.dataset(who)
 
 
-@ACCOUNT.get("/v1/budget", response_description=_BUDGET)
+@ACCOUNT.get("/v1/budget", responses=problems(), response_description=_BUDGET)
 def budget(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """What was spent, and what is left."""
     return service.budget(who)
 
 
-@ACCOUNT.get("/v1/history", response_description="A list of entries, oldest first.")
+@ACCOUNT.get("/v1/history", responses=problems(), response_description="A list of entries, oldest first.")
 def history(service: Serving, who: Who) -> list[dict[str, Any]]:
     """The history: an analyst's own questions; for custodians and auditors, all entries."""
     return [entry_to_json(entry) for entry in service.history(who)]
@@ -67,23 +69,31 @@ def certificate(
 ) -> Response:
     """The signed certificate of a question that was paid for, no matter who asked it; without the answer."""
     found = service.certificate(who, entry)
-    return Problem(404, "not_found", "there is no such entry").reply() if found is None else JSONResponse(dict(found))
+    return (
+        Problem("not_found", "there is no such entry", status=404).reply()
+        if found is None
+        else JSONResponse(dict(found))
+    )
 
 
-@ACCOUNT.get("/v1/verification", response_description="`entries`, `head` and `problems`, which should be empty.")
+@ACCOUNT.get(
+    "/v1/verification",
+    responses=problems(),
+    response_description="`entries`, `head` and `problems`, which should be empty.",
+)
 def verification(service: Serving, who: Who) -> dict[str, Any]:
     """Whether the ledger holds: its hash chain, and every loss in it."""
     found = service.verify(who)
     return {"entries": found.entries, "head": found.head, "problems": [str(each) for each in found.problems]}
 
 
-@ACCOUNT.get("/v1/key", response_description="`algorithm`, `key` in base64, and `id`.")
+@ACCOUNT.get("/v1/key", responses=problems(token=False), response_description="`algorithm`, `key` in base64, and `id`.")
 def key(service: Serving) -> dict[str, str]:
     """The public key that verifies signatures of answers and heads. It needs no token."""
     return service.key.to_json()
 
 
-@ACCOUNT.get("/v1/head", response_description="The head, with its `signature`.")
+@ACCOUNT.get("/v1/head", responses=problems(), response_description="The head, with its `signature`.")
 def head(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """The ledger's head, signed: how many entries there are, the hash of the last, and what was spent."""
     return service.head(who)

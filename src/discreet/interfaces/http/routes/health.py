@@ -17,11 +17,11 @@ def healthz(service: Serving) -> dict[str, str]:
     return {"status": "degraded" if service.sender.is_behind else "ok"}
 
 
-@HEALTH.get("/readyz", response_description="It takes questions.", responses={503: problems(503)[503]})
+@HEALTH.get("/readyz", response_description="It takes questions.", responses=problems(token=False))
 def readyz(service: Serving) -> Response:
     """Whether the server takes questions: its processes run, the ledger can be read, and it isn't stopping."""
     if not service.is_ready:
-        return Problem(503, "not_ready", "the server takes no questions now", "ask again later").reply()
+        return Problem("not_ready", "the server takes no questions now", "ask again later", status=503).reply()
     return JSONResponse({"status": "ready"})
 
 

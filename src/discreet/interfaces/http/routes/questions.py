@@ -85,7 +85,7 @@ def answered(
     """The answer to a question that was asked before, once it is ready; for a workload, all its answers."""
     ticket = service.ticket(who, name)
     if ticket is None:
-        return Problem(404, "not_found", "there is no such question of yours").reply()
+        return Problem("not_found", "there is no such question of yours", status=404).reply()
     media = chosen(accept, (JSON, CSV, ARROW) if isinstance(ticket.asked.question, str) else (JSON,))
     return reply(ticket, as_said(media, raw=raw))
 

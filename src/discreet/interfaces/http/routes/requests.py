@@ -54,4 +54,8 @@ def deny(name: str, asked: Denying, service: Serving, who: Who) -> Response:
 
 def _shown(found: Mapping[str, Any] | None) -> Response:
     """A request, or a problem if there is none; an analyst has only their own."""
-    return Problem(404, "not_found", "there is no such request").reply() if found is None else JSONResponse(dict(found))
+    return (
+        Problem("not_found", "there is no such request", status=404).reply()
+        if found is None
+        else JSONResponse(dict(found))
+    )

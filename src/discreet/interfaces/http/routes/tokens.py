@@ -69,7 +69,7 @@ def issue(asked: Issuing, service: Serving, who: Who) -> dict[str, Any]:
 def revoke(name: str, service: Serving, who: Who) -> Response:
     """Let a token in no more."""
     if service.revoke(who, name) is None:
-        return Problem(404, "not_found", "there is no such token").reply()
+        return Problem("not_found", "there is no such token", status=404).reply()
     return Response(status_code=204)
 
 
