@@ -216,7 +216,8 @@ def _epsilon(mu: Fraction, delta: Fraction) -> Fraction:
     """`gaussian_to_epsilon` of exact arguments."""
     from discreet.exact.ball import ball, precision
 
-    with precision(_bits(mu)):
+    # Enough bits to see the difference of two tails that are μ apart, however small or great it is.
+    with precision(BITS + 4 * abs(round(log(mu.numerator) - log(mu.denominator)))):
         target, surprise, m = ball(delta), -log_of(delta), float(mu)
         guess = m * m / 2 + m * sqrt(2 * surprise)
         found = least(lambda epsilon: _at_most(mu, epsilon, target), start=Fraction(guess), floor=LEAST_EPSILON)
@@ -251,11 +252,6 @@ def _at_most(mu: Fraction, epsilon: Fraction, target: arb) -> bool:
 
     near = ball(epsilon / mu - mu / 2) / ball(2).sqrt()
     return bool(near.erfc() / 2 <= target) or bool(_ball(mu, epsilon) <= target)
-
-
-def _bits(mu: Fraction) -> int:
-    """Enough to see the difference of two tails that are μ apart, however small or great it is."""
-    return BITS + 4 * abs(round(log(mu.numerator) - log(mu.denominator)))
 
 
 def pure_to_gaussian(epsilon: Rationalizable) -> Fraction:

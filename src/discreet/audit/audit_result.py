@@ -64,7 +64,7 @@ class Audit:
             "between": self.neighbours,
             "event": self.event,
             "seen": f"in {p:.3g} and {q:.3g} of {self.draws:,} outputs each",
-            "bound": f"ε ≥ {self.bound:.4g} at {_percent(self.confidence)} confidence{self._at_delta}",
+            "bound": f"ε ≥ {self.bound:.4g} at {float(100 * self.confidence):.15g} % confidence{self._at_delta}",
             "verdict": self.verdict,
         }
         return "\n".join(f"{name:<10} {text}" for name, text in lines.items())
@@ -94,8 +94,3 @@ class Audit:
 def delta_of(claim: PureDP | ApproxDP) -> Fraction:
     """The δ of a claim: 0 if it is pure."""
     return claim.delta if isinstance(claim, ApproxDP) else Fraction(0)
-
-
-def _percent(confidence: Fraction) -> str:
-    """A confidence in percent, with as many digits as tell it from 100 %."""
-    return f"{float(100 * confidence):.15g} %"

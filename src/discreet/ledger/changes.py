@@ -70,13 +70,11 @@ def command(names: Collection[str]) -> str:
         >>> command(["publish people", "budget"])
         'discreet declare --publish people --budget'
     """
-    said = [f"--{option} {quote(place)}" if place else f"--{option}" for option, _, place in map(_parted, names)]
+    said = [
+        f"--{option} {quote(place)}" if place else f"--{option}"
+        for option, _, place in (name.partition(" ") for name in names)
+    ]
     return " ".join(["discreet declare", *said])
-
-
-def _parted(name: str) -> tuple[str, str, str]:
-    """An option and the place that it is about, if it is about one."""
-    return name.partition(" ")
 
 
 def digest_of(tables: Tables) -> str:

@@ -212,7 +212,8 @@ class OpenID:
     def _checked(self, claims: Mapping[str, Any], expected: Mapping[str, str]) -> float:
         """The expiry of a token that is as expected and valid now; otherwise raises some built-in error."""
         audience, now = claims["aud"], datetime.now(UTC).timestamp()
-        said = {**claims, "aud": expected["aud"] if expected["aud"] in _listed(audience) else None}
+        audiences = [_text(each) for each in (audience if isinstance(audience, list) else [audience])]
+        said = {**claims, "aud": expected["aud"] if expected["aud"] in audiences else None}
         if claims["iss"] != self.issuer or any(said[name] != value for name, value in expected.items()):
             raise ValueError
         expires = _moment(claims["exp"])
@@ -342,11 +343,6 @@ def _moment(said: object) -> float:
     if isinstance(said, bool) or not isinstance(said, int | float) or not isfinite(said):
         raise ValueError
     return float(said)
-
-
-def _listed(said: object) -> list[str]:
-    """A text, or a list of texts, as a list; anything else is no audience."""
-    return [_text(said)] if not isinstance(said, list) else [_text(each) for each in said]
 
 
 def _decoded(part: str) -> bytes:

@@ -88,7 +88,7 @@ class ReleaseTimes:
             Unsupported: it reads tables too often, or one unit could move it too far.
         """
         work, steps = plan.work, len(plan.steps)
-        readings = max(map(_readings, plan.steps))
+        readings = max(sum(level.readings for level in step.looked_at) for step in plan.steps)
         if readings * steps > MOST_READINGS:
             raise Unsupported(
                 f"this can take as long as reading tables {ceil(readings * steps)} times; what is asked at once may "
@@ -135,8 +135,3 @@ def longest(step: float, steps: int, rungs: int) -> float:
         (3.0, 12.0)
     """
     return step * steps * (1 << (rungs - 1))
-
-
-def _readings(plan: Plan) -> float:
-    """The time that a plan takes, in readings of a table, over the levels of which an engine is asked."""
-    return sum(level.readings for level in plan.looked_at)

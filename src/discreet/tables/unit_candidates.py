@@ -341,14 +341,9 @@ def _tell_of_somebody(facts: Sequence[_Fact], *, together: bool, even: bool) -> 
     fine = [fact for fact in own if fact.pairs < _PAIRS]
     if any(fact.kind.is_time for fact in fine) and (coarse or len(fine) > 1):
         return True  # each has a day of their own, and something else
-    if any(not _related(one, other) for one, other in combinations(coarse, 2)):
+    if any(not _follows(one, other) and not _follows(other, one) for one, other in combinations(coarse, 2)):
         return True
     return (together or even) and any(fact.order < _AKIN for fact in coarse)
-
-
-def _related(one: _Fact, other: _Fact) -> bool:
-    """Whether two facts have to do with each other: one follows from the other, more or less."""
-    return _follows(one, other) or _follows(other, one)
 
 
 def _follows(asked: _Fact, given: _Fact) -> bool:

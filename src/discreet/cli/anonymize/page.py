@@ -23,6 +23,7 @@ def page(outcome: Outcome, name: str) -> str:
     released = f"{release.rows - release.suppressed:,} of {release.rows:,} rows are released, with {promised}."
     key = [f"{rows_counted(release.repeated)} {say_whose(release.repeated)}"] if release.repeated else []
     beware = [f'<p class="note">{escape(warning(outcome.formulas).capitalize())}.</p>'] if outcome.formulas else []
+    done = [(label or "search", text) for label, text in facts(outcome).items()]
     return pages.page(
         f"What became of {name}",
         [
@@ -42,15 +43,9 @@ def page(outcome: Outcome, name: str) -> str:
                 "How columns are shown",
                 pages.table(("column", "how"), [(each.name, shown(each)) for each in outcome.shown], numbers=0),
             ),
-            *pages.section("What was done", _facts(outcome), *beware),
+            *pages.section("What was done", pages.table(("what", "how"), done, numbers=0), *beware),
         ],
     )
-
-
-def _facts(outcome: Outcome) -> str:
-    """The section on the promise, its cost and its proof."""
-    rows = [(label or "search", text) for label, text in facts(outcome).items()]
-    return pages.table(("what", "how"), rows, numbers=0)
 
 
 def _drawn(outcome: Outcome) -> list[str]:

@@ -64,7 +64,9 @@ class Scene:
     def __exit__(self, _: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Report an error and end the command with its exit code; pass on what Typer itself handles."""
         if isinstance(error, DiscreetError):
-            shown = {**error.to_dict(), "hint": error.hint_at(self._door(error))}
+            # The options of a source are in the configuration, if there is one.
+            door: Door = "file" if isinstance(error, SourceError) and self.config is not None else "cli"
+            shown = {**error.to_dict(), "hint": error.hint_at(door)}
             show_error(shown, self._excerpt(error), as_json=self.as_json)
             raise typer.Exit(exit_code(error)) from None
         if isinstance(error, KeyboardInterrupt):
@@ -85,10 +87,6 @@ class Scene:
             hint = "its text is withheld because it could quote a row; please report the line above"
             show_error({"code": "defect", "message": message, "hint": hint, "place": None}, as_json=self.as_json)
             raise typer.Exit(ExitCode.DEFECT) from None
-
-    def _door(self, error: DiscreetError) -> Door:
-        """The door at which a hint is followed: the options of a source are in the configuration, if there is one."""
-        return "file" if isinstance(error, SourceError) and self.config is not None else "cli"
 
     def _excerpt(self, error: DiscreetError) -> list[str]:
         """The line that an error's place lies in, with a caret under the place."""

@@ -23,7 +23,6 @@ from discreet.query.estimates import (
     HalfSpace,
     Linear,
     LinearRatio,
-    Noise,
     Noises,
     Noisy,
     Together,
@@ -309,7 +308,7 @@ class _Reading:
         if end is None:
             return None
         noise = self.laws[number]
-        least = _exact_least(noise)
+        least = 0 if not isinstance(noise.measure, ir.Sum) or noise.measure.lo >= 0 else None  # of the exact number
         if seen >= end:
             return (Window(number=number, noise=noise, seen=seen, least=end, exact_least=least),)
         return (Window(number=number, noise=noise, seen=seen, most=end - 1, exact_least=least),)
@@ -400,8 +399,3 @@ def _with_keys(expr: ir.Expr, known: Mapping[str | ir.Margin, Any]) -> ir.Expr:
         return part if isinstance(part, ir.Margin) else None
 
     return changed(expr, in_place)
-
-
-def _exact_least(noise: Noise) -> int | None:
-    """A public lower bound of an exact number."""
-    return 0 if not isinstance(noise.measure, ir.Sum) or noise.measure.lo >= 0 else None

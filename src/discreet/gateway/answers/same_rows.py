@@ -77,7 +77,7 @@ def merged(one: ir.Relation, other: ir.Relation) -> ir.Relation | None:  # noqa:
             left, right = merged(one.left, other.left), merged(one.right, other.right)
             return None if left is None or right is None else replace(one, left=left, right=right)
         case ir.Project(), ir.Project() if one.alias == other.alias:
-            columns = _united(one.columns, other.columns, _name_of_pair)
+            columns = _united(one.columns, other.columns, lambda each: each[0])
             return None if columns is None else _over(one, other, columns=columns)
         case ir.PerUnit(), ir.PerUnit() if _shape_of_groups(one) == _shape_of_groups(other):
             summaries = _united(one.columns, other.columns, lambda each: each.name)
@@ -106,11 +106,6 @@ def _united(one: Sequence[_Named], other: Sequence[_Named], name: Callable[[_Nam
 
 def _text(column: object) -> str:
     return str(column[1]) if isinstance(column, tuple) else str(column)
-
-
-def _name_of_pair(column: tuple[str, ir.Expr]) -> str:
-    """The name of a computed column."""
-    return column[0]
 
 
 def _shape(relation: ir.Relation) -> str:

@@ -178,10 +178,8 @@ def _spent(target: Target) -> dict[str, str]:
         if holder.role == "analyst":
             with suppress(LookupError, TypeError):  # a server whose ledger is damaged doesn't say
                 spent = target.spent(holder)["spent"]
-                found[holder.subject] = ", ".join(f"{name} {_short(value)}" for name, value in spent.items())
+                found[holder.subject] = ", ".join(
+                    f"{name} none" if value is None else f"{name} {float(Fraction(str(value))):.6g}"
+                    for name, value in spent.items()
+                )
     return found
-
-
-def _short(value: object) -> str:
-    """An exact number for reading."""
-    return "none" if value is None else f"{float(Fraction(str(value))):.6g}"

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -353,7 +352,7 @@ class Plan:
 
     def _described(self, charge: Callable[[Event], Charge], profiles: Sequence[object]) -> dict[str, object]:
         """The plan with its cost by one way of charging."""
-        draft = self.levels[0].draft
+        draft, answered = self.levels[0].draft, [[key.name for key in each.keys] for each in self.drafts]
         return {
             "dataset": self.dataset.name,
             "question": self.canonical,
@@ -361,7 +360,7 @@ class Plan:
             "unit": str(draft.unit),
             "adjacency": str(draft.adjacency),
             "levels": [level.to_dict() for level in self.levels],
-            **({} if self.reconstruction is None else {"answered": _answered(self.drafts)}),
+            **({} if self.reconstruction is None else {"answered": answered}),
             "consistent": self.is_apart and self.request.consistent,
             "profiles": profiles,
             "cost": _amounts(charge(self.event)),
@@ -513,7 +512,7 @@ def cost_to_dict(event: Event) -> dict[str, object]:
 def _amounts(charge: Charge) -> dict[str, object]:
     """A charge as decimal numbers for reading and exact ones for proof."""
     amounts = {"epsilon": charge.epsilon, "rho": charge.rho, "delta": charge.delta}
-    readable = {name: _readable(amount) for name, amount in amounts.items()}
+    readable = {name: None if amount is None else float(amount) for name, amount in amounts.items()}
     return {**readable, "exact": {name: None if amount is None else str(amount) for name, amount in amounts.items()}}
 
 
@@ -540,16 +539,6 @@ def _listed_together(together: Together) -> object:
     """Which values of keys come together, as JSON-ready data: where others do, it is another question."""
     rows = sorted(json.dumps(_listed(row)) for row in together.values)
     return {"places": list(together.places), "rows": _listed(rows)}
-
-
-def _answered(drafts: Sequence[Draft]) -> list[list[str]]:
-    """The sets of groups that follow from those that are measured, each by its keys."""
-    return [[key.name for key in draft.keys] for draft in drafts]
-
-
-def _readable(amount: Fraction | None) -> float | None:
-    """An amount as a float; None stands for infinity."""
-    return None if amount is None else float(amount)
 
 
 def _table(scan: ir.Scan) -> dict[str, object]:

@@ -127,7 +127,8 @@ def _sentences(expr: ir.Expr, trial: Trial) -> Iterator[str]:
         case ir.Call(function=ir.Function(name=name), args=(value, *constants)) if name in _EQUAL:
             if isinstance(value, ir.Literal) and len(constants) == 1:
                 value, constants = constants[0], [value]
-            yield from (_never(value, each) for each in constants if _is_outside(value, each))
+            for each in (each for each in constants if _is_outside(value, each)):
+                yield f"{_shown(value)} is never {_shown(each)}{_declared(value)}{_meant(value, each)}"
         case ir.Call(function=ir.Function(name=name)) if name in _ORDERED and True not in outcomes(expr):
             yield f"{_shown(expr)} holds for no row{_declared(expr)}"
         case ir.Call(function=ir.Function(name="is_null"), args=(ir.Column() as column,)) if not column.type.nullable:
@@ -147,11 +148,6 @@ def _is_outside(value: ir.Expr, constant: ir.Expr) -> bool:
     if not isinstance(ir.uncast(value), ir.Column) or not isinstance(constant, ir.Literal) or constant.value is None:
         return False
     return True not in outcomes(ir.call("eq", value, constant))
-
-
-def _never(value: ir.Expr, constant: ir.Expr) -> str:
-    """A sentence that a column never has a value, and which it has."""
-    return f"{_shown(value)} is never {_shown(constant)}{_declared(value)}{_meant(value, constant)}"
 
 
 def _declared(expr: ir.Expr) -> str:

@@ -182,7 +182,8 @@ def _table(name: str, node: Node) -> Table:
     columns = tuple(_column(column, entry, zone) for column, entry in entries["columns"].named().items())
     names = [column.name for column in columns]
     public = entries["public"].flag() if "public" in entries else False
-    links = tuple(_link(entry, column, names) for column, entry in _named(entries, "links"))
+    declared = entries["links"].named() if "links" in entries else {}
+    links = tuple(_link(entry, column, names) for column, entry in declared.items())
     unit = _unit(entries["unit"], columns) if "unit" in entries else None
     unique = tuple(_column_name(entry, names) for entry in entries["unique"].array()) if "unique" in entries else ()
     limits = _table_limits(entries.get("limits"), unit, public=public)
@@ -209,11 +210,6 @@ def _table(name: str, node: Node) -> Table:
 def _goes_without_unit(node: Node) -> bool:
     """Whether something else than a unit says whose the rows are, or that they are nobody's."""
     return isinstance(node.value, dict) and not node.value.keys().isdisjoint({"links", "public"})
-
-
-def _named(entries: Mapping[str, Node], key: str) -> list[tuple[str, Node]]:
-    """The entries of a table that may be left out."""
-    return list(entries[key].named().items()) if key in entries else []
 
 
 def _table_limits(declared: Node | None, unit: Unit | None, *, public: bool) -> Limits | None:

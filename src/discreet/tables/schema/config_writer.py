@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from discreet.errors import ConfigError, SourceUnsupported
 from discreet.exact.rational import rational
-from discreet.privacy import FAILURES, Bounds, Budget, Limits, MonthlyShare, Unit
+from discreet.privacy import FAILURES, Budget, Limits, MonthlyShare, Unit
 from discreet.tables.schema.column import LONGEST_TEXT, Column
 from discreet.tables.schema.config import relocated
 from discreet.tables.schema.dataset import EMBEDDED, Dataset
@@ -188,7 +188,8 @@ def declaration(column: Column) -> dict[str, Value]:
     """The right-hand side of a column's declaration."""
     item: dict[str, Value] = {"kind": column.kind.value}
     if column.bounds is not None:
-        item["bounds"] = _bounds(column.bounds)
+        ends = column.bounds.lo, column.bounds.hi
+        item["bounds"] = [end if isinstance(end, date) else rational(end, "bound") for end in ends]
     if column.keys is not None:
         item["keys"] = list(column.keys)
     if column.time_zone is not None:
@@ -201,11 +202,6 @@ def declaration(column: Column) -> dict[str, Value]:
     if not column.nullable:
         item["nullable"] = False
     return item
-
-
-def _bounds(bounds: Bounds) -> Value:
-    """The two ends."""
-    return [end if isinstance(end, date) else rational(end, "bound") for end in (bounds.lo, bounds.hi)]
 
 
 def _source(table: Table) -> Value:

@@ -103,7 +103,7 @@ class Source:
                 raise InvalidArgument(f"{name} means nothing for a source of kind {self.kind!r}: {_WHY_NOT[name]}")
         check_one_of("decimal mark", self.decimal, get_args(DecimalMark))
         check_one_of("order of dates", self.dates, get_args(DateOrder))
-        if self.delimiter is not None and not _separates(self.delimiter):
+        if self.delimiter is not None and (self.delimiter == '"' or not _is_sign(self.delimiter)):
             raise InvalidArgument(
                 "a delimiter is one ASCII character: no letter, digit, space, quotation mark, line end or NUL",
                 hint=Hint.of("{delimiter}", delimiter=";"),
@@ -204,18 +204,13 @@ def defaults() -> dict[str, object]:
     return {each.name: each.default for each in fields(Source) if each.name not in ("kind", "location")}
 
 
-def _separates(delimiter: str) -> bool:
-    """Whether a text can stand between cells."""
-    return len(delimiter) == 1 and delimiter.isascii() and not delimiter.isalnum() and delimiter not in ' "\r\n\0'
-
-
 _USUAL_SIGNS = {"quote": "'", "escape": "\\", "comment": "#"}
 MOST_LINES_ABOVE, MOST_FOOTER_LINES = 10_000, 100
 """How far down a header may be, and how many lines below the rows may be left out."""
 
 
 def _is_sign(sign: str) -> bool:
-    """Whether a text can quote cells, escape signs or begin comments."""
+    """Whether a text can separate or quote cells, escape signs or begin comments."""
     return len(sign) == 1 and sign.isascii() and not sign.isalnum() and sign not in " \r\n\0"
 
 

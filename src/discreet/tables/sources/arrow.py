@@ -38,17 +38,13 @@ def delivered(kind: pa.DataType) -> pa.DataType:
         inner = delivered(kind.value_type)
         return (_CATEGORIES if inner == _TEXT else inner) if is_delivered(inner) else kind
     if pa.types.is_run_end_encoded(kind):
-        return _or(delivered(kind.value_type), kind)
+        inner = delivered(kind.value_type)
+        return inner if is_delivered(inner) else kind
     if pa.types.is_decimal(kind) and not is_delivered(kind):
         return pa.decimal128(kind.precision, kind.scale)
     if isinstance(kind, pa.BaseExtensionType):
         return _EXTENSIONS.get(kind.extension_name, kind)
     return kind
-
-
-def _or(kind: pa.DataType, otherwise: pa.DataType) -> pa.DataType:
-    """The first type, if such columns are handed out."""
-    return kind if is_delivered(kind) else otherwise
 
 
 def deliver(array: pa.Array, into: pa.DataType) -> tuple[pa.Array, int]:  # noqa: PLR0911 — one per family of types
@@ -68,7 +64,8 @@ def deliver(array: pa.Array, into: pa.DataType) -> tuple[pa.Array, int]:  # noqa
     kind = array.type
     if isinstance(kind, pa.BaseExtensionType):
         is_uuid = kind.extension_name == "arrow.uuid"
-        return (uuid_texts(array.storage), 0) if is_uuid else deliver(_cast(array.storage, into), into)
+        # Both types mean the same, so nothing can fail but the bytes of texts, which aren't looked at here.
+        return (uuid_texts(array.storage), 0) if is_uuid else deliver(array.storage.cast(into, safe=False), into)
     if pa.types.is_run_end_encoded(kind):
         return deliver(pc.run_end_decode(array), into)
     if pa.types.is_dictionary(kind):
@@ -154,11 +151,6 @@ def _light(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     half = batch.num_rows // 2
     yield from _light(batch.slice(0, half))
     yield from _light(batch.slice(half))
-
-
-def _cast(array: pa.Array, into: pa.DataType) -> pa.Array:
-    """Between types of one meaning, where nothing can fail but the bytes of texts, which aren't looked at."""
-    return array.cast(into, safe=False)
 
 
 def _texts(array: pa.Array) -> tuple[pa.Array, int]:

@@ -243,7 +243,7 @@ class Malformed:
         else:
             for cause in counts:
                 self._way(Cause(cause), width, encoding, way)
-        if self._may_skip(counts) and not is_footer:
+        if not is_footer and not self._is_many() and not counts.keys() & _READABLE:  # few, and no option reads them
             way(
                 f"correct the file, or leave these lines out, {{skip_malformed}}, {self.count:,} beside "
                 f"{self.whole:,} records",
@@ -272,10 +272,6 @@ class Malformed:
         """Whether nothing but a few malformed lines stands at the end."""
         at_the_end = self.whole > self.whole_since == 0 and self.count <= _FOOTER and not self._is_many()
         return at_the_end and counts.keys() <= {Cause.FEWER, Cause.MORE, Cause.TRAILING, Cause.DELIMITER}
-
-    def _may_skip(self, counts: dict[str, int]) -> bool:
-        """Whether leaving lines out may be right: they are few, and no option reads them."""
-        return not self._is_many() and not counts.keys() & _READABLE
 
     def _header_below(self, width: int) -> int | None:
         """The line where the columns seem to be named, if the first line isn't it: where most have more cells."""

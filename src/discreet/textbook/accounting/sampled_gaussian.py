@@ -168,14 +168,10 @@ def _between(bounds: dict[int, arb], j: int) -> arb | None:
 @lru_cache(maxsize=1 << 12)
 def _even(rho: Fraction, rate: Fraction, j: int) -> arb:
     """(1−γ)·T + γ·B of Lemma 1, rounded up."""
-    with precision(_cancelled(rho, j) + _WORKING):
+    lost = int(j * (3 + max(-log2(rho), 0) / 2))  # bits of the alternating sums: terms up to 2^j cancel to some x^(j/2)
+    with precision(lost + _WORKING):
         on_a_line, triangle = _line(rho, j), _triangle(rho, j)
         return arb((ball(1 - rate) * triangle.max(on_a_line) + ball(rate) * on_a_line).upper())
-
-
-def _cancelled(rho: Fraction, j: int) -> int:
-    """How many bits the alternating sums may lose: terms up to 2^j and more cancel to some x^(j/2)."""
-    return int(j * (3 + max(-log2(rho), 0) / 2))
 
 
 def _line(rho: Fraction, j: int) -> arb:
