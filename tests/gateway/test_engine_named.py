@@ -30,10 +30,16 @@ class Oracle(DuckDB):
 class Silent:
     def __init__(self, snapshot):
         raise AssertionError("it is refused before it is opened")
+class Blank(Silent):
+    chosen_by = ""
+class Numbered(Silent):
+    chosen_by = 2
 '''
 _POINTS = """[discreet.engines]
 oracle = made_up_engine:Oracle
 silent = made_up_engine:Silent
+blank = made_up_engine:Blank
+numbered = made_up_engine:Numbered
 absent = made_up_engine_that_is_gone:Absent
 """
 
@@ -119,9 +125,14 @@ def test_another_hash_is_another_question(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("orakel", "no engine named 'orakel' .*did you mean oracle. installed: absent, duckdb, oracle, silent"),
-        ("spark", "no engine named 'spark' is installed .installed: absent, duckdb, oracle, silent"),
+        (
+            "orakel",
+            "no engine .*did you mean oracle. installed: absent, blank, duckdb, numbered, oracle, silent",
+        ),
+        ("spark", "no engine named 'spark' is installed .installed: absent, blank, duckdb, numbered, oracle, silent"),
         ("silent", "doesn't say which hash"),
+        ("blank", "doesn't say which hash"),
+        ("numbered", "doesn't say which hash"),
         ("absent", "can't be loaded: No module named 'made_up_engine_that_is_gone'"),
     ],
 )
