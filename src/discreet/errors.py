@@ -341,7 +341,7 @@ class LossNotAccepted(BudgetError):
 
 
 class TooManyFailures(BudgetError):
-    """As many questions failed after they were paid for as may; nothing new is asked until the custodian has looked."""
+    """As many questions failed after they were paid for as may; no new one is taken until the custodian has looked."""
 
 
 class AccuracyUnreachable(BudgetError):
@@ -438,7 +438,7 @@ class AskedInPart(AccessError):
 
 
 class ProviderBusy(AccessError):
-    """As many wait for the identity provider as may at a time; nobody was asked who this is."""
+    """Too many people wait for the identity provider; nobody was asked who this is."""
 
     category = Category.BUSY
 

@@ -53,7 +53,7 @@ class Shares:
     def of(  # noqa: PLR0913 — the pairs of a frequency table
         cls, *, units: Whole, starts: Whole, values: Codes, counts: Whole, size: int, holders: Holders | None
     ) -> Shares:
-        """Those of a table.
+        """The frequencies of a table.
 
         Args:
             units: for each class, how many units are in it.

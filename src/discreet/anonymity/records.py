@@ -62,7 +62,7 @@ class Units:
     number: int
 
     def take(self, rows: Whole) -> Units:
-        """Those of these rows, in this order."""
+        """The units of these rows, in this order."""
         left, codes = np.unique(self.codes[rows], return_inverse=True)
         return Units(names=self.names, codes=codes.reshape(-1).astype(np.int32), number=len(left))
 

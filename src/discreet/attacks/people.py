@@ -41,7 +41,7 @@ class People:
 
     @classmethod
     def of(cls, table: object) -> People:
-        """Those of a table, which `anonymity.read` takes."""
+        """The people of a table, which `anonymity.read` takes."""
         every = read(table)
         if every.units is None:
             return cls(known=every, every=every, of_row=np.arange(every.rows))

@@ -86,7 +86,7 @@ class Audit:
 
     @property
     def _at_delta(self) -> str:
-        """At which δ the bound holds, where there is one."""
+        """The δ at which the bound holds, in words; empty if it is 0."""
         delta = delta_of(self.claim)
         return f", at δ = {float(delta):.3g}" if delta else ""
 

@@ -154,7 +154,7 @@ def _pointed(event: Event, subject: Subject, one: Data, other: Data) -> Found:
 
 
 def _count(event: Event, subject: Subject, data: Data, draws: int) -> int:
-    """In how many fresh outputs the event happens."""
+    """The number of fresh outputs in which the event happens."""
     pieces = [min(_PIECE, draws - start) for start in range(0, draws, _PIECE)]
     return sum(event.count(subject.draw(data, piece)) for piece in pieces)
 

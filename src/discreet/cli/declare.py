@@ -20,10 +20,10 @@ def declare(  # noqa: PLR0913 — what may be weakened, each by name
     ] = None,
     narrow: Annotated[
         list[str] | None,
-        typer.Option("--narrow", metavar="TABLE.COLUMN", help="Its bounds, or a table's row ceiling, may be tighter."),
+        typer.Option("--narrow", metavar="TABLE.COLUMN", help="Bounds, or a table's row ceiling, may be tighter."),
     ] = None,
     keys: Annotated[
-        list[str] | None, typer.Option("--keys", metavar="TABLE.COLUMN", help="It may have new keys.")
+        list[str] | None, typer.Option("--keys", metavar="TABLE.COLUMN", help="The column may have new keys.")
     ] = None,
     budget: Annotated[bool, typer.Option("--budget", help="The budget may be larger.")] = False,
     failures: Annotated[bool, typer.Option("--failures", help="More questions may fail.")] = False,

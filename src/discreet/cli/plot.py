@@ -66,7 +66,7 @@ Out: TypeAlias = Annotated[
     typer.Option("--out", "-o", metavar="FILE", help="The .svg or .png file to write or replace."),
 ]
 Sensitivity: TypeAlias = Annotated[
-    int, typer.Option(metavar="COUNT", min=1, help="By how much the exact answers of neighbours can differ.")
+    int, typer.Option(metavar="COUNT", min=1, help="The most by which the exact answers of neighbours can differ.")
 ]
 Delta: TypeAlias = Annotated[str, typer.Option(metavar="NUMBER", help="δ of Gaussian noise. Exact: 1e-6.")]
 

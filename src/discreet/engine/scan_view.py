@@ -42,7 +42,7 @@ class ScanView:
 
     @property
     def units(self) -> int:
-        """In how many columns it says whose a row is."""
+        """The number of columns in which it says whose a row is."""
         return 0 if self.owner is None else units_of(self.owner)
 
     def is_of(self, scan: ir.Scan) -> bool:

@@ -71,7 +71,7 @@ class LargeFiles:
                 other.put(Large(hash=name.hash, size=len(content), characters=0, content=content))
 
     def _names(self) -> Iterator[Large]:
-        """Those that are there; what isn't called by a hash is none."""
+        """The large answers that are there; a file that isn't called by a hash is none."""
         with suppress(FileNotFoundError):
             for path in sorted(self.folder.iterdir()):
                 if HASH.fullmatch(path.name):

@@ -240,7 +240,7 @@ class Replay:
 
 
 def _expected(kind: Kind, row: Row) -> set[str]:
-    """Which columns should have a value."""
+    """The columns that should have a value."""
     if kind is Kind.RESERVE and row.analyst is not None:
         return _FILLED[kind] | {"analyst"} | _SHARE
     return _FILLED[kind] | ({"version"} if kind is Kind.APPROVAL and row.version is not None else set())

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 MOST_BINS = 1 << 20
-"""As many as a choice can be made from if none of them is empty."""
+"""The most bins that a choice can be made from if none of them is empty."""
 
 _FITS = 1 << 62
 

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 MOST_BINS = 1 << 16
-"""With so many, and rows in all of them, there are as many options as can be drawn from."""
+"""The most bins: with rows in all of them, there are as many options as can be drawn from."""
 
 _SURE = Fraction(19, 20)
 
 _FITS = 1 << 60
 
 _POINTS = 40
-"""Where one bin in so many holds something, all bins are listed: that is quicker than to sort where they differ."""
+"""If one bin in this many holds something, all bins are listed: that is quicker than to sort where they differ."""
 
 _FEW_LEVELS = 1 << 20
-"""Below so many scores, options of the same one are counted first, which is quicker; the law is the same."""
+"""Below this many scores, options of the same one are counted first, which is quicker; the law is the same."""
 
 _FOR_NO_ROWS = 20
 """How many times what the interval of all bins weighs about each bin it weighs to say that there are no rows."""

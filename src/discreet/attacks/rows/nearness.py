@@ -153,7 +153,7 @@ class Nearness(Protocol):
 
     @property
     def errors(self) -> float:
-        """Which share of what is known is near the truth but not the same; in [0, 1)."""
+        """The share of what is known that is near the truth but not the same; in [0, 1)."""
 
     def pairs(self, known: Coded, released: Coded) -> tuple[Whole, Whole]:
         """The codes of values that are near each other; those of equal values may be among them."""

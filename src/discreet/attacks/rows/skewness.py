@@ -201,7 +201,7 @@ def _curve(greatest: Reals, people: Whole) -> tuple[tuple[float, int], ...]:
 
 
 def _guesses(seen: Seen) -> tuple[Guess, ...]:
-    """Those of whom most is believed, beside what the table says."""
+    """The people of whom most is believed, beside what the table says."""
     tally, truth = seen.tally, seen.truth
     names, sure, best = seen.names(), tally.surety()[tally.of_person], tally.best()[tally.of_person]
     gain = sure - tally.priors[best]

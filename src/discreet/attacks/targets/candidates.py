@@ -72,7 +72,7 @@ class Relation:
 
     @property
     def breadth(self) -> float:
-        """Which share of the codes a value goes with on average."""
+        """The share of the codes that a value goes with on average."""
         return len(self.cells) / max((len(self.starts) - 1) * self.size, 1)
 
     def holds(self, values: Whole, cells: Whole) -> Mask:
@@ -315,7 +315,7 @@ class Tally:
         return found
 
     def surety(self) -> Reals:
-        """Which share of a kind's candidates has the best value; of nobody, the prior share of that value."""
+        """The share of a kind's candidates that has the best value; of nobody, the prior share of that value."""
         found = np.full(self.kinds, self.priors.max(initial=0.0))
         kinds, last = self._falling()
         found[kinds] = self.shares()[last]

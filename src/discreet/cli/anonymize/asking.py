@@ -67,7 +67,7 @@ def _ask_roles(roles: Roles) -> Roles:
     for question, seeming in (
         ("Which columns name people by themselves? They will be left out", roles.identifying),
         ("Which must others not learn? They will stay as they are", roles.sensitive),
-        ("By which others can nobody be recognised? They will stay as they are", roles.kept),
+        ("Which others help nobody to recognise a person? They will stay as they are", roles.kept),
     ):
         default = [name for name in seeming if name in left]
         chosen.append(

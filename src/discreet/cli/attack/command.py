@@ -240,7 +240,7 @@ def _show_unused(context: typer.Context, known: Known, against: Sequence[str]) -
 
 
 def _given(context: typer.Context, *names: str) -> list[str]:
-    """Those of these options that were given on the command line."""
+    """The options among these that were given on the command line."""
     sources = {name: context.get_parameter_source(name) for name in names}
     return [f"--{name}" for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
 

@@ -113,7 +113,7 @@ class Arrangement:
         return {(row[0].level, row[0].key): row for row in self._all}
 
     def withheld(self, expr: ir.Expr) -> tuple[int, ...]:
-        """In which rows the value of an output is withheld, as the group is too small; what keys alone say never is."""
+        """The rows in which an output is withheld because the group is too small; what keys alone say never is."""
         return self._too_small if _is_noisy(self.question, [expr]) else ()
 
     @cached_property

@@ -96,7 +96,7 @@ class RemotePlan:
 
     @property
     def choice(self) -> str | None:
-        """Which noise was taken, and why, where the offer left it open."""
+        """The noise that was chosen, and why, where the offer left it open."""
         noise = self.said.get("noise")
         return noise if isinstance(noise, str) else None
 

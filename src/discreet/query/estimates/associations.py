@@ -16,13 +16,13 @@ from discreet.query.estimates.noise import Interval, Noises, Noisy, clip
 from discreet.query.estimates.products import Box, Products, Sums, distance, greatest_factors, largest
 
 _FOR_MEANS = 1 / 10
-"""Which part of the error goes into keeping the means to intervals."""
+"""The part of the error that keeps the means to intervals."""
 
 _FOR_ANGLE = 1 / 10
-"""Which part of the rest goes into keeping the ratio of spreads, as an angle, to an interval."""
+"""The part of the rest that keeps the ratio of spreads, as an angle, to an interval."""
 
 _FOR_SIGN = 1 / 10
-"""Which part of the rest goes into the sign of a covariance."""
+"""The part of the rest that goes into the sign of a covariance."""
 
 _PIECE = 0.2
 """The greatest width of a piece of that interval."""
@@ -162,7 +162,7 @@ def _of_covariance(one: float, other: float, factor: float = 1.0) -> tuple[float
 
 
 def _of_variances(means: tuple[float, float], one: float, other: float) -> tuple[float, ...]:
-    """So much of V and of W as a combination of moments, for given means."""
+    """These parts of V and of W as a combination of moments, for given means."""
     first, second = means
     return one * first**2 + other * second**2, -2 * one * first, -2 * other * second, 0.0, one, other
 
@@ -185,7 +185,7 @@ class _Angles:
 
     @classmethod
     def of(cls, found: Products, box: Box) -> Self | None:
-        """Those of a group; None where the noise leaves no rows, or no variance."""
+        """The combinations of a group; None where the noise leaves no rows, or no variance."""
         if found.count <= 0:
             return None
         one, other = (found.variance(which, mean) for which, mean in enumerate(found.means))

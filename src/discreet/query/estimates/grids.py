@@ -18,17 +18,17 @@ from discreet.query.ir import EXACT, call, cast, day_of, literal, moment_of
 from discreet.tables import Kind
 
 MOST_VALUES = 1 << 16
-"""As many whole numbers or dates are bins of their own."""
+"""The most whole numbers or dates that are bins of their own."""
 
 MOST_BINS = 1 << 14
-"""As many bins of one width: half of one is 0.003 % of the range."""
+"""The bins of one width: half of one is 0.003 % of the range."""
 
 _ALL_BINS = 1 << 20
-"""About so many bins are held in memory, over all groups, if none of them is empty."""
+"""About how many bins are held in memory, over all groups, if none of them is empty."""
 
 _LEAST_BINS = 1 << 10
 _UNKNOWN = 1 << 8
-"""As many groups are reckoned with, where their number isn't public."""
+"""The groups that are reckoned with if their number isn't public."""
 
 _SECOND = 10**6
 _DAY = 24 * 60 * 60

@@ -25,10 +25,10 @@ from discreet.query.estimates import laplace_sums, many_laplaces
 from discreet.query.estimates.noise import Interval, Noise
 
 _FINE = 1e-6
-"""To which part of an interval's half width its ends are found; they are put on the outside."""
+"""The part of an interval's half width to which its ends are found; they are put on the outside."""
 
 _FINEST = 1e-15
-"""To which part of itself an end is found at the best: floats have no more digits."""
+"""The part of itself to which an end is found at best: floats have no more digits."""
 
 _TRIES = 200
 """More than any end takes: halving alone takes 30."""

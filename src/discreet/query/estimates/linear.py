@@ -24,7 +24,7 @@ ROWS = 1_000
 """The size of the reference group: errors of averages are announced for it, and shrink as the group grows."""
 
 _NUDGE = 1_024
-"""A moment is moved by one part in so many, up and down, to see how a statistic moves with it."""
+"""A moment is moved by one part in this many, up and down, to see how a statistic moves with it."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from discreet.query.estimates.linear import Linear, LinearRatio, Slopes, by_diff
 from discreet.query.estimates.noise import Interval, Noises, Noisy, clip
 
 _FOR_MEAN = 1 / 20
-"""Which part of the error is spent on keeping the mean to an interval."""
+"""The part of the error that keeps the mean to an interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class Mean(_AboutCentre):
         return Interval(float(self.centre) + offset.lo, float(self.centre) + offset.hi)
 
     def slopes(self, noises: Noises, rows: int) -> Slopes:
-        """Those of the ratio, where the mean lies at three quarters of its range."""
+        """The slopes of the ratio, where the mean lies at three quarters of its range."""
         del noises
         offset = float(self.lo + 3 * self.hi) / 4 - float(self.centre)
         factors = combined((self.total, self.count), (1 / rows, -offset / rows))

@@ -51,7 +51,7 @@ RAREST = 1e-9
 """Groups that HAVING shows less often than in this share of all draws may have intervals that don't hold."""
 
 _FOR_CHANCE = 1 / 50
-"""Which part of the error is spent on how probable it is that a group is shown."""
+"""The part of the error that is spent on how probable it is that a group is shown."""
 
 _ROUNDS = 30
 """Each gives a sound bound; the last ones hardly change it."""

@@ -45,7 +45,7 @@ class Total(Estimator):
         return Interval(floor(lo), ceil(hi)) if self.whole else Interval(lo, hi)
 
     def slopes(self, noises: Noises, rows: int) -> Slopes:
-        """Those of the noise itself; a count is compared with the rows, a sum with as many times half its range."""
+        """The slopes of the noise itself; a count is compared with the rows, a sum with half its range for each."""
         del noises
         return Slopes(self.of.floats, size=rows * self.size)
 

@@ -49,7 +49,7 @@ class Truth(Estimator):
         """None: a truth has no ends."""
 
     def slopes(self, _noises: Noises, rows: int) -> Slopes:
-        """Those of the number that decides: they share out the offer, and are no error of the truth."""
+        """The slopes of the number that decides: they share out the offer, and are no error of the truth."""
         return Slopes(self.number.floats, size=float(rows), is_announced=False)
 
     def error_in_words(self, noises: Noises, confidence: Fraction) -> str:

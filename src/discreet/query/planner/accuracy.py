@@ -320,7 +320,7 @@ def relative_errors(draft: Draft) -> Iterator[float]:
 
 
 def cost_shares(draft: Draft) -> dict[str, Fraction]:
-    """Which part of the cost each measure and each choice takes; they add up to 1."""
+    """The part of the cost that each measure and each choice takes; they add up to 1."""
     costs = {noise.measure.name: _cost(draft, noise.mechanism.event) for noise in draft.noises}
     costs |= {one.pick.name: _cost(draft, one.event) for one in draft.selections}
     total = sum(costs.values(), Fraction(0))

@@ -31,21 +31,21 @@ some milliseconds."""
 
 _MOST_TRIED = 1_000
 """How many released numbers the arrangements that are tried may have in all, over all levels: each takes about half a
-millisecond. Whoever asks chooses how many there are, and a count is the same on every machine, as a plan must be."""
+millisecond. Analysts choose how many there are, and a count is the same on every machine, as a plan must be."""
 
 _SIGNS = 200
-"""So many signs of what aggregates are of take as long as a number."""
+"""The characters of aggregates' arguments that take as long as a number."""
 
 _TIMES = 4
-"""Cells are taken to have so many times as many numbers as measures apart, before they are made."""
+"""How many times as many numbers cells are taken to have as measures apart, before they are made."""
 
 _BY = 1.01
 """Errors that are less by one part in a hundred may be so by the grids on which noise is drawn."""
 
 
 _LONGER = 2
-"""Cells may take so many times as long to fill as measures apart, and as many readings of a table more: conditions are
-looked at again for each cell, and all answers wait for as long as any may take."""
+"""How many times as long cells may take to fill as measures apart, and how many more readings of a table: conditions
+are looked at again for each cell, and all answers wait for as long as any may take."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ from discreet.query.ir import Trial, call, conjuncts, impossible, is_null, liter
 from discreet.tables import Kind
 
 MOST_CELLS = 64
-"""More cells aren't tried: what is read from so many has eight times the noise of one."""
+"""The most cells that are tried: a number that is read from that many has eight times the noise of one."""
 
 _MOST_CLASSES = 12
 _MOST_CONDITIONS = 24

@@ -109,7 +109,7 @@ class Draft:
 
     @property
     def unit(self) -> Unit:
-        """Whose presence is hidden."""
+        """The unit whose presence is hidden."""
         owner = ir.owner_of(self.question.source)
         if owner is None:
             raise TypeError("a question reads a private table")

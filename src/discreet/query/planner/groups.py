@@ -142,7 +142,7 @@ class _Passing:
         self._beneath = beneath
 
     def rows(self, relation: ir.Relation) -> _Rows | None:
-        """Those that come through a relation; None if it hands none of them on one by one."""
+        """The rows that come through a relation; None if it hands none of them on one by one."""
         match relation:
             case ir.Scan(alias=alias, table=table):
                 return table.rows if alias == self._scan.alias else None
@@ -158,7 +158,7 @@ class _Passing:
                 raise unforeseen(relation)
 
     def _joined(self, join: ir.Join) -> _Rows | None:
-        """Those that come through a join."""
+        """The rows that come through a join."""
         left, is_sure = self.rows(join.left), not join.kind.keeps_lonely
         if left is not None:
             return self._filtered(left, join.predicate) if is_sure else left
@@ -170,7 +170,7 @@ class _Passing:
         return right if is_sure else [*right, (None,) * len(self._scan.table.columns)]
 
     def _filtered(self, rows: _Rows | None, predicate: ir.Expr | None) -> _Rows | None:
-        """Those that pass what a condition says of this table alone."""
+        """The rows that pass what a condition says of this table alone."""
         for each in () if rows is None or predicate is None else ir.conjuncts(predicate):
             part = _resolved(each, self._beneath)
             names = {column.table for column in ir.columns_in(part)}

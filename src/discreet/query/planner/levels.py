@@ -63,7 +63,7 @@ _LEAST = 1e-9
 """No level's error matters less than this part of another's."""
 
 _FEW = 10
-"""So many noises of a sum are reckoned with as they are; the others are many and small, and taken for a little more."""
+"""The noises of a sum that are reckoned with as they are; others are many and small, and taken for a little more."""
 
 _MOST_TERMS = 2**18
 """With more terms, over all pairs of levels, the finest is measured alone: it takes no weights. CUBE of 6 keys has 7⁶.
@@ -425,7 +425,7 @@ class _Weighing:
 
     @cached_property
     def _terms(self) -> dict[tuple[str, Keys], tuple[tuple[int, float, int], ...]]:
-        """By measure and level, the noises in one of its groups: of which level, times which factor, and how many."""
+        """The noises in one group, by measure and level: from which level, times which factor, and how many."""
         return {
             (measure.name, table): tuple(self._terms_of(self.frame.weights[ir.numbers_of(measure)[0].name], table))
             for measure in self.levels.apart[0].measures
@@ -456,7 +456,7 @@ class _Weighing:
                     yield place, factor, number
 
     def _weights(self, name: str) -> dict[Keys, tuple[int, ...]]:
-        """By component, what each measured level weighs in a number: by its precision; together one whole."""
+        """The weight of each measured level in a number, by component: from its precision; together one whole."""
         margins = self.levels.margins
         precise = [
             float(self.split[place]) ** self.levels.power

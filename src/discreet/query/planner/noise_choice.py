@@ -51,7 +51,7 @@ _ROOM = Fraction(9995, 10_000)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseChoice:
-    """Which noise an offer of ε and δ got, and why.
+    """The noise that an offer of ε and δ got, and why.
 
     Args:
         offer: ε, δ and the other terms, as they were said.

@@ -536,7 +536,7 @@ def _listed(values: Sequence[KeyValue] | None) -> object:
 
 
 def _listed_together(together: Together) -> object:
-    """Which values of keys come together, as JSON-ready data: where others do, it is another question."""
+    """The values of keys that come together, as JSON-ready data: where others do, it is another question."""
     rows = sorted(json.dumps(_listed(row)) for row in together.values)
     return {"places": list(together.places), "rows": _listed(rows)}
 

@@ -186,7 +186,7 @@ def _short(amount: Fraction | None) -> str:
 
 
 def _share(draft: Draft, name: str) -> str:
-    """Which part of the cost a measure takes, if it isn't all of it."""
+    """The part of the cost that a measure takes, if it isn't all of it."""
     share = cost_shares(draft)[name]
     return "" if share == 1 else f" ({100 * float(share):.3g} %)"
 
@@ -198,7 +198,7 @@ def _section(title: str, lines: list[str]) -> str:
 
 
 def _groups(draft: Draft) -> str:
-    """Which groups are answered, in words."""
+    """The groups that are answered, in words."""
     if not draft.keys:
         return "one: the question has no GROUP BY"
     names = ", ".join(key.name for key in draft.keys)
@@ -214,7 +214,7 @@ def _groups(draft: Draft) -> str:
 
 
 def _withheld(draft: Draft) -> str:
-    """Which groups are too small to be shown, in words."""
+    """The groups that are too small to be shown, in words."""
     whose = "rows" if draft.unit.is_row else "units"
     small = f"groups with a noisy number of {whose} below {draft.least_units:,}"
     if draft.threshold is not None:

@@ -261,7 +261,7 @@ def _anonymous(node: Node) -> AggregateCall:
 
 
 def _switches(node: Node, *names: str) -> list[str]:
-    """Those of the named parts that the dialect has set; set by the question, they are arguments too many."""
+    """The named parts that the dialect has set; set by the question, they are arguments too many."""
     return [name for name in names if isinstance(node.args.get(name), bool)]
 
 
@@ -300,4 +300,4 @@ AGGREGATE_SYNTAX: Mapping[str, Callable[[Any], AggregateCall]] = {
     "Bracket": _one_of_quantiles,
     "Filter": _filtered,
 }
-"""By the name of sqlglot's class."""
+"""Rules by the names of sqlglot's classes."""

@@ -323,7 +323,7 @@ NAMED: Mapping[str, Rule] = {
     "makedate": _first_of_year,
     **dict.fromkeys(("date", "datetime"), _started),
 }
-"""By the names of functions that the parser has no class for, in small letters."""
+"""Rules by the names of functions that the parser has no class for, in small letters."""
 
 CALENDAR: Mapping[str, Rule] = {
     "Extract": _extract,
@@ -339,4 +339,4 @@ CALENDAR: Mapping[str, Rule] = {
     "TimestampFromParts": _from_more_parts,
     **dict.fromkeys(("StrToTime", "StrToDate"), _read),
 }
-"""By the names of the parser's classes."""
+"""Rules by the names of the parser's classes."""

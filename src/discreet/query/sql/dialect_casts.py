@@ -123,4 +123,4 @@ CASTS: Mapping[str, Rule] = {
     "ToChar": _written,
     "Timestamp": _stamp,
 }
-"""By the names of the parser's classes."""
+"""Rules by the names of the parser's classes."""

@@ -131,7 +131,7 @@ _BY_NAME: Mapping[str, Rule] = {
     "every": _as("LogicalAnd"),
     "stdevp": _as("StddevPop"),
 }
-"""By name in small letters: Oracle's, Spark's, SQL Server's and ClickHouse's."""
+"""Rules by name in small letters: Oracle's, Spark's, SQL Server's and ClickHouse's."""
 
 
 FUNCTIONS: Mapping[str, Rule] = {
@@ -141,4 +141,4 @@ FUNCTIONS: Mapping[str, Rule] = {
     "Any": _any,
     **dict.fromkeys(("AnonymousAggFunc", "CombinedAggFunc"), _aggregate),
 }
-"""By the names of the parser's classes."""
+"""Rules by the names of the parser's classes."""

@@ -93,4 +93,4 @@ TEXTS: Mapping[str, Rule] = {
     "Literal": _constant,
     "National": _national,
 }
-"""By the names of the parser's classes."""
+"""Rules by the names of the parser's classes."""

@@ -276,4 +276,4 @@ RULES: Mapping[str, Rule] = {
     "Fetch": _fetch,
     "Window": _window,
 }
-"""By the names of the parser's classes."""
+"""Rules by the names of the parser's classes."""

@@ -27,7 +27,7 @@ TOKENS = APIRouter(tags=["tokens"])
     responses=problems(),
 )
 def me(who: Who) -> dict[str, Any]:
-    """Whose token this is, and what it allows."""
+    """The holder of this token, and what it allows."""
     return _caller(who)
 
 
@@ -63,7 +63,7 @@ def issue(asked: Issuing, service: Serving, who: Who) -> dict[str, Any]:
 @TOKENS.delete(
     "/v1/tokens/{name}",
     status_code=204,
-    response_description="It lets nobody in any more.",
+    response_description="It is revoked.",
     responses=problems(404, 422),
 )
 def revoke(name: str, service: Serving, who: Who) -> Response:

@@ -29,7 +29,7 @@ def _one_of(args: Args, *, nullable: bool) -> Type:
 
 
 def _as_long_as_any(_args: Args, sizes: Sizes) -> int:
-    """As long as the longest of the texts that it may be."""
+    """The length of the longest text that it may be."""
     return max(sizes)
 
 

@@ -105,7 +105,7 @@ def _twice_as_long(_args: Args, sizes: Sizes) -> int:
 
 
 def _as_long(_args: Args, sizes: Sizes) -> int:
-    """As long as all texts together."""
+    """The length of all texts together."""
     return sum(sizes)
 
 
@@ -162,7 +162,7 @@ def _substring(value: str, start: int, length: int | None = None) -> str:
 
 
 def _longest_part(args: Args, sizes: Sizes) -> int:
-    """No more characters than are asked for."""
+    """The length of the characters that are asked for, at most."""
     return min(sizes[0], BYTES_OF_CHARACTER * _whole(args[2])) if len(args) > 2 else sizes[0]  # noqa: PLR2004 — with a length
 
 
