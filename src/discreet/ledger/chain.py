@@ -77,17 +77,37 @@ Walked: TypeAlias = dict[str, tuple[tuple[int, str], tuple[int, str]]]
 """For each account: the place and hash of its last debit, and of the last entry up to which none follows."""
 
 _NAMES = ENTRY.columns.keys()
+
+# Statements are made once: making one takes longer than SQLite takes to carry it out.
 _FORMATS = select(LEDGER.c.format)
 _HEAD = select(LEDGER)
 _LOCKED = _HEAD.with_for_update()
+_ADVANCE = update(LEDGER)
+_APPEND = insert(ENTRY)
 _AT = select(ENTRY).where(ENTRY.c.seq == bindparam("seq"))
+_PLACED = select(ENTRY).where(ENTRY.c.seq.in_(bindparam("places", expanding=True)))
+_PAGE = select(ENTRY).where(ENTRY.c.seq > bindparam("after")).order_by(ENTRY.c.seq).limit(PAGE)
+
+
+@cache
+def _having(*columns: str) -> Select[Any]:
+    """The entries of a kind with given values in some columns."""
+    return select(ENTRY).where(*(ENTRY.c[name] == bindparam(name) for name in ("kind", *columns)))
+
+
+@cache
+def _in_order(*columns: str) -> Select[Any]:
+    """The entries of a kind with given values in some columns, in their order."""
+    return _having(*columns).order_by(ENTRY.c.seq)
 
 
 @cache
 def _looked_up(columns: tuple[str, ...], *, newest: bool) -> Select[Any]:
-    """The first or last entry of a kind with given values in some columns; made once, for that takes its time."""
-    equal = (ENTRY.c[name] == bindparam(name) for name in ("kind", *columns))
-    return select(ENTRY).where(*equal).order_by(ENTRY.c.seq.desc() if newest else ENTRY.c.seq).limit(1)
+    """The first or last entry of a kind with given values in some columns."""
+    return _having(*columns).order_by(ENTRY.c.seq.desc() if newest else ENTRY.c.seq).limit(1)
+
+
+_DEBITS = _having("account").where(ENTRY.c.number.in_(bindparam("numbers", expanding=True)))
 
 
 class Chain:
@@ -119,15 +139,15 @@ class Chain:
         """
         at = self.time()
         row = Row.sealed(seq=self.head.seq + 1, at=at, kind=str(kind), body=body, previous=self.head.hash, **columns)
-        self._connection.execute(insert(ENTRY).values(row.columns()))  # seq is unique: of two writers one fails here
-        self._connection.execute(update(LEDGER).values(format=FORMAT, seq=row.seq, hash=row.hash))
+        self._connection.execute(_APPEND, row.columns())  # seq is unique: of two writers one fails here
+        self._connection.execute(_ADVANCE, {"format": FORMAT, "seq": row.seq, "hash": row.hash})
         self.head = Head(FORMAT, self.head.secret, row.seq, row.hash)
         return row
 
     def forget_secret(self) -> None:
         """Keep the hash of the secret alone: a copy of the ledger made from now on can't be used to test marks."""
         forgotten = _FORGOTTEN + self.head.commitment
-        self._connection.execute(update(LEDGER).values(secret=forgotten))
+        self._connection.execute(_ADVANCE, {"secret": forgotten})
         self.head = replace(self.head, secret=forgotten)
 
     def time(self) -> str:
@@ -208,7 +228,7 @@ class Chain:
         """
         found = places(self._connection, account=account, version=version, topic=topic, most=most)
         rows = {}
-        for columns in self._connection.execute(select(ENTRY).where(ENTRY.c.seq.in_(found))) if found else ():
+        for columns in self._connection.execute(_PLACED, {"places": found}) if found else ():
             row = checked.get(columns.seq)
             if row is None or row.values() != tuple(columns):
                 row = _checked(Row(**dict(zip(_NAMES, columns, strict=True))))
@@ -233,9 +253,8 @@ class Chain:
         """
         if not rows:
             return []
-        own = select(ENTRY).where(ENTRY.c.account == rows[0].account, ENTRY.c.kind == str(Kind.RESERVE))
-        found = own.where(ENTRY.c.number.in_([row.number for row in rows]))
-        debits = [_checked(Row(**columns)) for columns in self._connection.execute(found).mappings()]
+        own = {"account": rows[0].account, "kind": str(Kind.RESERVE), "numbers": [row.number for row in rows]}
+        debits = [_checked(row) for row in self._rows(_DEBITS, **own)]
         texts = {debit.number: text_of(debit) for debit in debits}
         return [self._stored(row, texts.get(row.number)) for row in rows]
 
@@ -261,17 +280,16 @@ class Chain:
 
     def page(self, after: int = BEGINNING) -> list[Row]:
         """The next entries after a place in the ledger, of all accounts; unchecked."""
-        found = select(ENTRY).where(ENTRY.c.seq > after).order_by(ENTRY.c.seq).limit(PAGE)
-        return [Row(**row) for row in self._connection.execute(found).mappings()]
+        return self._rows(_PAGE, after=after)
 
     def asked_by(self, account: str, analyst: str, after: int) -> tuple[list[Row], list[Row]]:
         """An analyst's next debits after a place in the ledger, and outcomes of theirs; unchecked."""
         own = select(ENTRY).where(ENTRY.c.account == account, ENTRY.c.kind == str(Kind.RESERVE))
         own = own.where(ENTRY.c.analyst == analyst, ENTRY.c.seq > after).order_by(ENTRY.c.seq).limit(PAGE)
-        debits = [Row(**row) for row in self._connection.execute(own).mappings()]
+        debits = self._rows(own)
         found = select(ENTRY).where(ENTRY.c.account == account, ENTRY.c.number.in_([row.number for row in debits]))
         found = found.where(ENTRY.c.kind.in_([str(Kind.COMMIT), str(Kind.FAIL)]))
-        return debits, [Row(**row) for row in self._connection.execute(found).mappings()]
+        return debits, self._rows(found)
 
     def numbers(self, kind: Kind, account: str, after: int = BEGINNING) -> set[int]:
         """The questions of which there are entries of a kind after a place, by their numbers; unchecked."""
@@ -280,9 +298,12 @@ class Chain:
 
     def every(self, kind: Kind, account: str, **equal: object) -> list[Row]:
         """All entries of a kind with these values in their columns, in their order, each checked against its hash."""
-        own = select(ENTRY).where(ENTRY.c.account == account, ENTRY.c.kind == str(kind)).order_by(ENTRY.c.seq)
-        own = own.where(*(ENTRY.c[name] == value for name, value in equal.items()))
-        return [_checked(Row(**row)) for row in self._connection.execute(own).mappings()]
+        own = _in_order("account", *equal)
+        return [_checked(row) for row in self._rows(own, kind=str(kind), account=account, **equal)]
+
+    def _rows(self, found: Select[Any], **values: object) -> list[Row]:
+        """The entries found; unchecked."""
+        return [Row(**dict(zip(_NAMES, columns, strict=True))) for columns in self._connection.execute(found, values)]
 
     def _one(self, found: Select[Any], **values: object) -> Row | None:
         """The one entry found, checked against its hash."""
@@ -314,7 +335,7 @@ def begin_chain(connection: Connection) -> None:
     secret = new_secret()
     body = to_body({"format": FORMAT, "secret": commitment(secret)})
     row = Row.sealed(seq=1, at=now(), kind=str(Kind.OPEN), body=body, previous=GENESIS)
-    connection.execute(insert(ENTRY).values(row.columns()))
+    connection.execute(_APPEND, row.columns())
     connection.execute(insert(LEDGER).values(format=FORMAT, secret=secret, seq=row.seq, hash=row.hash))
 
 
