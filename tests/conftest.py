@@ -73,6 +73,7 @@ def pytest_xdist_auto_num_workers() -> int | None:
 
 # Tests make and drop many small trees. Looking through the youngest after every 700 objects takes a tenth of all time.
 gc.set_threshold(50_000, 20, 50)
+gc.disable()  # until all is collected, for most of that stays
 
 
 def pytest_sessionstart() -> None:
@@ -124,6 +125,7 @@ def pytest_collection_finish() -> None:
     """What was collected stays: the garbage collector needn't go through it again and again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_sessionfinish() -> None:
