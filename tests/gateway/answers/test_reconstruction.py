@@ -281,13 +281,17 @@ def test_intervals_hold_as_often_as_they_say(sets: str, offer: dict[str, object]
     """
     asked = plan(sets, **offer)
     truth = {cell: 40 + 7 * place for place, cell in enumerate(cells_of(asked))}
+    true = {
+        (group.level, group.key): sum(value for cell, value in truth.items() if belongs(cell, group, asked))
+        for group, _ in Arrangement.of(asked, released(asked, truth)).rows
+    }
     held, narrow, drawn = ([0] * len(asked.drafts) for _ in range(3))
     for _ in range(RUNS):
         arrangement = Arrangement.of(asked, released(asked, truth))
         expr = asked.question.outputs[-1].expr
         for (group, values), interval in zip(arrangement.rows, arrangement.intervals.of(expr, 0.95), strict=True):
             assert interval is not None
-            exact = sum(value for cell, value in truth.items() if belongs(cell, group, asked))
+            exact = true[group.level, group.key]
             held[group.level] += interval.lo <= exact <= interval.hi
             narrow[group.level] += abs(exact - values["n"]) <= 0.4 * (interval.hi - interval.lo) / 2
             drawn[group.level] += 1

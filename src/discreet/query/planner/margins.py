@@ -191,8 +191,10 @@ class Margins:
         shares /= shares.sum()
         for _ in range(_ROUNDS):
             gains = told.T @ (costs / np.maximum(told @ shares**power, _NEVER) ** 2)
-            shares = (gains * shares ** (2 * power)) ** (1 / (power + 1))
+            before, shares = shares, (gains * shares ** (2 * power)) ** (1 / (power + 1))
             shares /= shares.sum()
+            if (shares == before).all():  # and so in all further rounds
+                break
         found: list[float] = shares.tolist()
         return found
 
