@@ -13,8 +13,13 @@ to the answer, which so errs on the wide side.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from math import ceil, exp, frexp, hypot, ldexp, log1p, pi, sqrt
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _FAR = 40
 """In standard deviations: beyond twice as far there is nothing that a float could show."""
@@ -85,26 +90,29 @@ def repeated_tail(scales: tuple[float, ...], numbers: tuple[int, ...], distance:
     """
     import numpy as np
 
-    variances = [number * scale**2 for scale, number in zip(scales, numbers, strict=True)]
-    far = _FAR * sqrt(2 * sum(variances))
     if distance <= 0:
         return 1.0
-    step = pi / far
-    end = _end(scales, numbers, step)
-    points = (np.arange(round(end / step)) + 0.5) * step
-    decay = sum(number * np.log1p((scale * points) ** 2) for scale, number in zip(scales, numbers, strict=True))
-    inside = 2 / pi * float(np.sum(np.sin(points * min(distance, far)) * np.exp(-decay) / points)) * step
-    return min(max(1 - inside + _REST * _law(scales, numbers, end), 0.0), 1.0)
-
-
-def _end(scales: tuple[float, ...], numbers: tuple[int, ...], step: float) -> float:
-    """T: where φ has died away, as far as steps go."""
-    steps = 64
-    while steps < _MOST_STEPS and _law(scales, numbers, steps * step) > _CLOSE:
+    pairs = list(zip(scales, numbers, strict=True))
+    far = _FAR * sqrt(2 * sum([number * scale**2 for scale, number in pairs]))
+    step, steps = pi / far, 64
+    while (rest := _law(pairs, steps * step)) > _CLOSE and steps < _MOST_STEPS:
         steps *= 2
-    return steps * step
+    points = _halves(steps) * step
+    decay = sum(number * np.log1p((scale * points) ** 2) for scale, number in pairs)
+    inside = 2 / pi * float(np.add.reduce(np.sin(points * min(distance, far)) * np.exp(-decay) / points)) * step
+    return min(max(1 - inside + _REST * rest, 0.0), 1.0)
 
 
-def _law(scales: tuple[float, ...], numbers: tuple[int, ...], point: float) -> float:
-    """φ at a point."""
-    return exp(-sum(number * log1p((scale * point) ** 2) for scale, number in zip(scales, numbers, strict=True)))
+@cache
+def _halves(steps: int) -> NDArray[Any]:
+    """The middles of the first steps of length 1; of powers of two, which are few."""
+    import numpy as np
+
+    found = np.arange(steps) + 0.5
+    found.flags.writeable = False
+    return found
+
+
+def _law(pairs: Sequence[tuple[float, int]], point: float) -> float:
+    """φ at a point, by scales and how many noises there are of each."""
+    return exp(-sum([number * log1p((scale * point) ** 2) for scale, number in pairs]))

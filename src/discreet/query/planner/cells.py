@@ -85,6 +85,13 @@ class _Term:
 
 _Polynomial = Mapping[_Term, Fraction]
 
+_Written = tuple[tuple[str, int], ...]
+"""The values of a moment as they are written, each with its power."""
+
+
+def _written(moment: Moment) -> _Written:
+    return tuple((str(value), power) for value, power in moment.powers)
+
 
 @dataclass(frozen=True)
 class _Pattern:
@@ -142,6 +149,7 @@ class Cells:
     patterns: tuple[_Pattern, ...]
     classes: frozenset[_Conditions]
     known: _Terms = field(compare=False, repr=False)
+    _told: dict[_Written, Linear | None] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @classmethod
     def of(cls, moments: Sequence[Moment], name: str, grid: int, rows: int | None = None) -> Cells:
@@ -164,6 +172,12 @@ class Cells:
 
     def read(self, moment: Moment) -> Linear | None:
         """A moment as a combination of the cells; None if they don't tell it."""
+        written = _written(moment)
+        if written not in self._told:  # aggregates ask for the same few
+            self._told[written] = self._read(moment)
+        return self._told[written]
+
+    def _read(self, moment: Moment) -> Linear | None:
         names = [each.name for each in self.vector.sums]
         factors = [Fraction(0)] * len(names)
         for term, factor in self.known.polynomial(moment).items():
@@ -195,9 +209,16 @@ class _Terms:
         self.conditions: dict[str, ir.Expr] = {}
         self.values: dict[str, ir.Expr] = {}
         self._excluded: dict[tuple[tuple[str, bool], tuple[str, bool]], bool] = {}
+        self._polynomials: dict[_Written, _Polynomial] = {}
 
     def polynomial(self, moment: Moment) -> _Polynomial:
         """The terms that a moment is made of, each with its factor."""
+        written = _written(moment)
+        if written not in self._polynomials:
+            self._polynomials[written] = self._multiplied(moment)
+        return self._polynomials[written]
+
+    def _multiplied(self, moment: Moment) -> _Polynomial:
         found: dict[_Term, Fraction] = {_Term(): Fraction(1)}
         for value, power in moment.powers:
             factors = self._power(value, power)
