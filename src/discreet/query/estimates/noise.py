@@ -67,7 +67,7 @@ class Noise:
 
     @property
     def numbers(self) -> tuple[Noise, ...]:
-        """The noise of each number that is released: of a vector's numbers, which have independent noises, or itself."""
+        """The noise of each number that is released: those of a vector, which are independent, or itself."""
         if not isinstance(self.measure, ir.Vector):
             return (self,)
         parts = zip(self.measure.numbers, self.measure.parts, strict=True)
