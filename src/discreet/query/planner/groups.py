@@ -8,9 +8,10 @@ custodian has declared its values, all of them are answered.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 from discreet.errors import DeltaRequired, TooManyGroups, unforeseen
 from discreet.hints import Hint
@@ -95,8 +96,7 @@ def reached(source: ir.Relation, key: ir.Expr) -> tuple[KeyValue, ...] | None:
     if found is None:
         return values
     held = set(found)
-    in_order = sorted(held, key=lambda value: (value is None, 0 if value is None else value))  # NULL last
-    listed = in_order if values is None else values
+    listed = _in_order(held) if values is None else values
     return tuple(value for value in listed if value in held)
 
 
@@ -127,6 +127,11 @@ def _together(source: ir.Relation, keys: Sequence[ir.Key]) -> tuple[Together, ..
 def _beneath(source: ir.Relation) -> _Beneath:
     projections = [each for each in ir.nodes(source) if isinstance(each, ir.Project)]
     return {(each.alias, name): expr for each in projections for name, expr in each.columns}
+
+
+def _in_order(held: Collection[Any]) -> list[KeyValue]:
+    """Values of one kind in order, NULL last."""
+    return sorted(held, key=lambda value: (value is None, 0 if value is None else value))
 
 
 class _Passing:
