@@ -19,11 +19,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Any, Literal, NoReturn, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from discreet.errors import InvalidArgument
 from discreet.results.answer import Answer
 from discreet.results.contradictions import contradictions
+from discreet.strict_json import strict_json
 
 FORM = 1
 """The form of what is signed, which is signed along with it."""
@@ -289,22 +290,9 @@ def _parsed(text: str | bytes) -> dict[str, Any]:
         InvalidArgument: it is anything else; or a key stands in it twice, which one reader takes so and another so.
     """
     try:
-        found = json.loads(text, object_pairs_hook=_once, parse_constant=_not_json)
+        found = strict_json(text)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise InvalidArgument("it isn't one JSON object, with each key once")
     return found
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object with each key once."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key appears twice")
-    return found
-
-
-def _not_json(name: str) -> NoReturn:
-    """Refuse NaN and infinities, which JSON doesn't have."""
-    raise ValueError(name)

@@ -25,8 +25,9 @@ from urllib.request import build_opener
 from discreet.errors import ConfigError, Forbidden, InvalidArgument, ProviderBusy, Unauthenticated
 from discreet.exact.rational import positive
 from discreet.service.roles import Role, role_of
-from discreet.service.sign_in import MOST_ASKING, NoRedirects, SignIn, checked_address, one_of, strict_json
+from discreet.service.sign_in import MOST_ASKING, NoRedirects, SignIn, checked_address, one_of
 from discreet.service.tokens import Caller
+from discreet.strict_json import strict_json
 
 if TYPE_CHECKING:
     from joserfc.jwk import Key, KeySet

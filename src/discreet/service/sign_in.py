@@ -20,7 +20,6 @@ Source: OpenID Connect Core 1.0; RFC 7636 (PKCE); RFC 9207 (`iss`); RFC 9700 (wh
 from __future__ import annotations
 
 import hmac
-import json
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -42,6 +41,7 @@ from discreet.errors import InvalidArgument, ProviderBusy, Unauthenticated
 from discreet.loopback import is_loopback
 from discreet.private_files import CLOSE, IS_OPEN, is_open
 from discreet.service.sessions import fresh_name
+from discreet.strict_json import strict_json
 
 RETURN = "/sign-in/openid/return"
 """The path, on the server's own address, to which the provider sends people back."""
@@ -219,31 +219,6 @@ def one_of(few: Semaphore) -> Iterator[None]:
         yield
     finally:
         few.release()
-
-
-def strict_json(content: bytes | str) -> Any:  # noqa: ANN401 — JSON
-    """Parse a provider's JSON, if there is only one way to read it.
-
-    Raises:
-        ValueError: it isn't JSON, an object has a name twice, or a number isn't one that JSON has.
-
-    Examples:
-        >>> strict_json('{"aud": "a"}')
-        {'aud': 'a'}
-    """
-    return json.loads(content, object_pairs_hook=_single, parse_constant=_no_number)
-
-
-def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, of which readers can't take the first or the last of two names."""
-    if len(found := dict(pairs)) != len(pairs):
-        raise ValueError("an object has a name twice")
-    return found
-
-
-def _no_number(said: str) -> float:
-    """NaN and infinities are no JSON."""
-    raise ValueError(f"JSON has no {said}")
 
 
 class NoRedirects(HTTPRedirectHandler):

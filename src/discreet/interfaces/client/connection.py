@@ -21,6 +21,7 @@ from discreet.errors import (
 )
 from discreet.interfaces.client.credentials import Address
 from discreet.interfaces.client.sockets import pool_of, without_tls
+from discreet.strict_json import strict_json
 
 if TYPE_CHECKING:
     import urllib3
@@ -272,15 +273,8 @@ def _parsed(content: bytes) -> Any:  # noqa: ANN401 — JSON
     Raises:
         ReplyMalformed: it isn't that.
     """
-
-    def refuse(constant: str) -> NoReturn:
-        raise ValueError(constant)
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        return found if len(found := dict(pairs)) == len(pairs) else refuse("a name appears twice")
-
     try:
-        return json.loads(content.decode(), parse_constant=refuse, object_pairs_hook=once)
+        return strict_json(content.decode())
     except (ValueError, RecursionError):
         malformed("it isn't JSON")
 
