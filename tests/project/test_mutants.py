@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from support.mutants import ROOMS, Mutant, mutants, sites
-from support.mutate import _try
+from support.mutate import _copied, _try
+from support.project import ROOT, files
 
 SOURCE = '''"""Words, and 1 + 1."""
 from __future__ import annotations
@@ -103,3 +104,9 @@ def test_what_tests_say_to_a_mutant_is_noted(test: str, found: bool, tmp_path: P
     assert row["by"] == ("tests/accounting/test_box.py::test_kept" if found else None)
     assert row["stopped"] is None
     assert path.read_text(encoding="utf-8").endswith("2 + 1\n")
+
+
+def test_a_copy_has_all_files_of_the_project(tmp_path: Path) -> None:
+    """A test that looks for one that is missing would fail, and seem to have found the mutant."""
+    copied = {path.relative_to(tmp_path) for path in _copied(tmp_path).rglob("*") if path.is_file()}
+    assert copied == {path.relative_to(ROOT) for path in files()}

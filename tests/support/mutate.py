@@ -29,19 +29,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from support.mutants import Mutant, mutants
-from support.project import ROOT
+from support.project import ROOT, files, name
 
-COPIED = (
-    "src",
-    "tests",
-    "docs",
-    "bench",
-    "changelog.d",
-    "pyproject.toml",
-    "mkdocs.yml",
-    "README.md",
-    "CONTRIBUTING.md",
-)
 EQUIVALENT = ROOT / "tests" / "fixtures" / "equivalent_mutants.toml"
 """Mutants that do the same as the original, each with the reason."""
 
@@ -102,13 +91,11 @@ def _arguments() -> argparse.Namespace:
 
 
 def _copied(folder: Path) -> Path:
-    """A copy of the project in which files can be spoilt."""
-    for name in COPIED:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("*.pyc"))
-        else:
-            shutil.copy(source, folder / name)
+    """A copy of the project in which files can be spoilt: all of it, for a test that misses a file finds any mutant."""
+    for path in files():
+        copy = folder / name(path)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
     return folder
 
 
