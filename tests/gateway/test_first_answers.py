@@ -22,6 +22,8 @@ from discreet.gateway import inspect
 from discreet.results import Answer
 from discreet.tables.proposals import ProposalInput, propose_together, shared_names
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 SURE = 1 - 1e-12
 EPSILON = 4
 WARDS = ("A", "B", "C")

@@ -13,7 +13,7 @@ in limits that cut nothing off, are also looked at together, where a coverage of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
@@ -190,7 +190,31 @@ def test_without_noise_the_answer_is_the_plain_sqls(
     assert rows_in_bins(level, answered(level)) == wanted
 
 
-def held(level: Level, exact: ExactResult, wanted: Mapping[tuple[Any, ...], Sequence[Any]]) -> Iterator[list[bool]]:
+class Held(Sequence[bool]):
+    """Which columns' intervals hold what is wanted; looked at where it is asked, for most claims are soon clear.
+
+    Args:
+        rules: of the columns' intervals.
+        noisy: the numbers of a group.
+        wanted: its values.
+    """
+
+    def __init__(
+        self,
+        rules: Sequence[Callable[[Mapping[str, Any]], Interval | None]],
+        noisy: Mapping[str, Any],
+        wanted: Sequence[Any],
+    ) -> None:
+        self._rules, self._noisy, self._wanted = rules, noisy, wanted
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def __getitem__(self, place: Any) -> Any:
+        return is_within(self._rules[place](self._noisy), float(self._wanted[place]))
+
+
+def held(level: Level, exact: ExactResult, wanted: Mapping[tuple[Any, ...], Sequence[Any]]) -> Iterator[Held]:
     """Which columns' intervals hold what is wanted, group after group of one answer after the other."""
     outputs = [output.expr for output in level.draft.question.outputs if output.name != "g"]
     rules = [interval_of(level.draft, expr, 0.95) for expr in outputs]
@@ -198,9 +222,7 @@ def held(level: Level, exact: ExactResult, wanted: Mapping[tuple[Any, ...], Sequ
         groups = release(level, exact)
         assert {group.key for group in groups} == wanted.keys()
         for group in groups:
-            yield [
-                is_within(rule(group.noisy), float(value)) for rule, value in zip(rules, wanted[group.key], strict=True)
-            ]
+            yield Held(rules, group.noisy, wanted[group.key])
 
 
 def is_within(ends: Interval | None, value: float) -> bool:
