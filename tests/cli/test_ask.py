@@ -459,7 +459,7 @@ def test_what_needs_the_ledger_says_so_where_a_server_is_named(
     monkeypatch.setenv("DISCREET_SERVER", "https://gate.example.org")
     refused = run(*command)
     assert refused.exit_code == ExitCode.REFUSED
-    assert "works where the ledger is" in " ".join(refused.stderr.split())
+    assert "run it where the ledger is" in " ".join(refused.stderr.split())
     assert "init" not in refused.stderr
     monkeypatch.delenv("DISCREET_SERVER")
     assert "discreet init" in run(*command).stderr

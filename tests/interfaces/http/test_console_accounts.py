@@ -293,7 +293,7 @@ def test_a_question_that_was_lost_is_called_so_in_the_history(
     page = sign_in(running, "analyst").get("/history").text
     assert ">pending</span>" in page
     assert ">lost</span>" in page
-    assert "What was answered is free to ask again" in page
+    assert "Asking an answered one again is free" in page
     assert "costs nothing" not in page
 
 
