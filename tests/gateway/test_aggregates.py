@@ -392,3 +392,26 @@ def test_decimals_stay_decimals_whatever_they_come_through(tmp_path: Path) -> No
             answer = protected.ask(question, epsilon=10**4)
             kind = pa.float64() if places is None else pa.decimal128(38, places)
             assert answer.to_arrow().schema.field("s").type == kind, question
+
+
+@pytest.mark.parametrize(
+    ("function", "each"), [("ROW_NUMBER", 1 + 2 + 3), ("RANK", 1 + 1 + 3), ("DENSE_RANK", 1 + 1 + 2)]
+)
+def test_places_among_a_units_rows_begin_at_one(function: str, each: int, tmp_path: Path) -> None:
+    """As SQL counts them, where two of three rows are equal; noise hardly moves the sum."""
+    paid = pa.table({"person": list(range(20)) * 3, "pieces": [1] * 40 + [3] * 20})
+    with dp.protect(
+        paid,
+        name="paid",
+        unit=dp.Unit("person"),
+        limits=dp.Limits(rows=9),
+        columns={"pieces": dp.Bounds(0, 9)},
+        budget=dp.Budget(epsilon=10**9),
+        ledger=str(tmp_path / "paid.ledger"),
+    ) as protected:
+        answer = protected.ask(
+            "SELECT SUM(LEAST(place, 9)) AS s FROM "
+            f"(SELECT {function}() OVER (PARTITION BY person ORDER BY pieces) AS place FROM paid)",
+            epsilon=10**5,
+        )
+    assert answer["s"] == [20 * each]
