@@ -105,7 +105,7 @@ class DiscreetError(Exception):
 
     Attributes:
         code: name of the kind of error, for programs: that of its class, as in `ledger_missing`, without `Error`.
-        category: what it means to whoever hears of it. Each family says it for all that are in it, or one of them for
+        category: what it means to the caller. Each family says it for all that are in it, or one of them for
             itself; a class that nobody gave one can't be made. Of a kind that isn't known here, as a server of another
             version may have, the least is told: that something is unavailable.
         message: what is wrong, in public facts only.
@@ -310,7 +310,7 @@ class TooManyGroups(QueryError):
 
 
 class TooManyValues(QueryError):
-    """An answer would release more numbers than a server lets one have; one that is stored is given all the same."""
+    """An answer would release more numbers than a server lets one have; one that is stored is still given."""
 
 
 class Unsupported(QueryError):

@@ -245,7 +245,7 @@ def _naming(unit: Unit, columns: Sequence[str] | None) -> tuple[str, ...] | None
     """The columns that say whose a row is; None if nothing is said of it.
 
     Raises:
-        InvalidArgument: it isn't names; one is named twice, or is to be read as another column, too.
+        InvalidArgument: it isn't names; one is named twice, or is read as another column, too.
     """
     if unit is None:
         return None

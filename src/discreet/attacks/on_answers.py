@@ -202,7 +202,7 @@ def run_reconstruction(setup: Setup, against: str) -> AttackResult:
 def run_tracing(setup: Setup, against: str) -> TracingResult:
     """Find out who is in a study, by marginals of what is known of people and of the sensitive column.
 
-    Members are people of the table, and so are the strangers whom they are to be told from. All others say how common
+    Members are people of the table, and so are the strangers to tell them from. All others say how common
     each value is. The study alone is anonymised, or is behind the gateway, where one marginal is one question.
 
     Raises:

@@ -24,7 +24,7 @@ class Current:
         admitted: as the ledger has them, by refresh group.
         engine: over their snapshots.
         snapshot: all of them together.
-        locks: that keep their folders from being removed for as long as anybody holds this.
+        locks: that keep their folders from being removed for as long as anyone holds this.
     """
 
     admitted: Mapping[str, Admitted]

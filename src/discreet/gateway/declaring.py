@@ -45,7 +45,7 @@ class DeclaredTable:
         columns: declarations by column name.
         limits: how much a unit may contribute to one question; None where no unit has two rows, or there is none.
         links: columns whose values name rows of other tables.
-        public: whether everybody may know the table as it is.
+        public: whether everyone may know the table as it is.
         unique: columns of a public table in which no value occurs twice.
         row_ceiling: more rows than the table will ever have.
         most_rows_per_unit: how many rows of one unit are admitted.

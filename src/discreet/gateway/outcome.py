@@ -5,7 +5,7 @@ asked, as exact JSON, so that its plan can be made again. What is read back is b
 made from it has the digest under which it was paid for.
 
 One question is stored as a workload of one. Entries of before that have `groups` instead of a list of `parts`, and
-`plan` in their certificates instead of `plans`; they are read all the same.
+`plan` in their certificates instead of `plans`; they can still be read.
 """
 
 from __future__ import annotations

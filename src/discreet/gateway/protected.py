@@ -190,13 +190,13 @@ class Protected(Accounted):
         digest says otherwise. What such an offer was answered with before is given again, whichever noise it has.
 
         Of a workload all questions are answered, or none; one debit pays for all. What is asked first, where limits or
-        bounds are "auto" or `cut_off` is to be measured, is paid for by itself, and stays paid if the question is
+        bounds are "auto" or `cut_off` is asked for, is paid for by itself, and stays paid if the question is
         refused then: another analyst may have spent the rest meanwhile.
 
         Args:
             question: one SELECT, an Ibis expression made of `tables`, a list of these, or what `plan` made of them.
             version: of the account: an earlier one, whose stored answers can still be read, for nothing.
-            digest: of the plan that is to be carried out, or nothing; as `plan` said it.
+            digest: the digest that the plan must have, as `plan` said it, or nothing is asked.
             terms: what is offered for it, as for `plan`. A plan has its own, so with one only `analyst` may be said.
 
         Raises:

@@ -5,7 +5,7 @@ What the copy lacks of the most that any of them says is charged to it, as one d
 be done, nothing is restored. Where the copy doesn't hold the last of these heads, all tokens are revoked, too: one that
 was revoked since the copy was made would be valid again. So are all requests denied that weren't used or denied:
 an approval that was used since the copy was made, or taken back, would be good again. What was spent after the last
-head that the witness has is forgotten all the same: have heads sent often. Of analysts' shares it is known what the
+head that the witness has is still forgotten: have heads sent often. Of analysts' shares it is known what the
 copy knows.
 """
 

@@ -64,7 +64,7 @@ class Head:
 
     @property
     def commitment(self) -> str:
-        """The ledger's name, by which it is told from others; the chain begins with it."""
+        """The ledger's name, which distinguishes it from others; the chain begins with it."""
         return self.secret.removeprefix(_FORGOTTEN) if self.is_forgotten else commitment(self.secret)
 
     @property

@@ -44,7 +44,7 @@ class Large:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """A part that is to be stored.
+        """A part to store.
 
         Args:
             text: its JSON; ASCII.

@@ -561,7 +561,7 @@ class Account:
 
     @property
     def requests(self) -> Requests:
-        """Questions that are to be approved, or were."""
+        """Requests for approval, open and closed."""
         return Requests(self._store, self._transaction)
 
     def signing(self, path: Path | None) -> Signing:

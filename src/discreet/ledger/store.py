@@ -237,7 +237,7 @@ def _connect_to_file() -> sqlite3.Connection:
     file, patience = _CONNECTING.get()
     uri = f"{file.path.as_uri()}?mode={'ro' if file.read_only else 'rw'}"
     connection = sqlite3.connect(uri, uri=True, timeout=patience, isolation_level=None)
-    # Text that tampering has left undecodable is read all the same, so that its hash is found not to fit.
+    # Text that tampering has left undecodable is read nevertheless, so that its hash is found not to fit.
     connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
     try:
         connection.execute("PRAGMA synchronous = EXTRA")

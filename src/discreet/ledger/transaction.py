@@ -48,7 +48,7 @@ RESTORED = "restored "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Debit:
-    """A loss that is to be paid for.
+    """A loss to pay for.
 
     Args:
         cost: of the question.
@@ -330,7 +330,7 @@ class AccountTransaction(AccountEntries):
 
         Args:
             declaration: in force.
-            debit: what is to be paid for.
+            debit: the loss to pay for.
             is_question: whether it can fail; what a restored ledger lacks is charged to it whatever failed.
         """
         if not self.may_ask(debit.version):

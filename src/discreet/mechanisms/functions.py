@@ -303,7 +303,7 @@ class _Values:
         return len(self.numbers)
 
     def stay_whole(self, sensitivity: Fraction, grid: Rationalizable | None) -> bool:
-        """Whether the values are integers and are to be released on the grid of all integers."""
+        """Whether the values are integers and are released on the grid of all integers."""
         on_integers = sensitivity.denominator == 1 if grid is None else positive(grid, "grid") == 1
         return on_integers and self._are_integers
 

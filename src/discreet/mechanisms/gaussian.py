@@ -174,7 +174,7 @@ class Gaussian(AddsUnboundedNoise):
         return as_float(lambda: gaussian_pmf(self.sigma, n), bits=working_bits(self.sigma))
 
     def cutoff(self, chance: Fraction) -> int:
-        """The least k with Pr[noise ≥ k] ≤ chance, for one coordinate; above it where that can't be told.
+        """The least k with Pr[noise ≥ k] ≤ chance, for one coordinate; above it if that can't be decided.
 
         Args:
             chance: above 0, at most 1/2; so k is at least 1.

@@ -200,7 +200,7 @@ def _from_right(ranks: Sequence[float], least: float) -> int:
 
 @lru_cache(maxsize=1 << 10)
 def shape_of(size: int, *, is_gaussian: bool) -> tuple[int, int]:
-    """How many levels a tree over so many bins has, and how many ranges make up one: so that a median errs least.
+    """How many levels a tree over this many bins has, and how many ranges make up one, so that a median errs least.
 
     Noise that is split over d levels grows by d, Gaussian noise by √d, and the variance of a median's rank is that of
     branching·d/4 noises.

@@ -105,7 +105,7 @@ class Note(NamedTuple):
 
     Args:
         title: what it is about, in a word.
-        words: what is to be said of it.
+        words: the sentence about it.
     """
 
     title: str

@@ -72,7 +72,7 @@ class FairQueue(Generic[_T]):
             return item
 
     def close(self) -> None:
-        """Hand out what is there, and no more; those who wait are told that nothing comes."""
+        """Hand out what is there, and no more; those who wait hear that nothing comes."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()

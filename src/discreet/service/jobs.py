@@ -31,7 +31,7 @@ class Job:
         question: SQL; a list of them is a workload.
         terms: what is offered for it, as it was sent.
         subject: in whose name it is asked, whatever the terms say.
-        digest: of the plan that was made for it, if it is to be asked.
+        digest: of the plan that was made for it, if it will be asked.
         attempt: in which it is asked.
         values: how many numbers are read, of what is stored: that takes its time, and was paid for.
         most_values: how many an answer may release that isn't stored; None for any number.

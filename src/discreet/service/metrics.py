@@ -73,7 +73,7 @@ METRICS: Mapping[str, Described] = MappingProxyType(
 
 
 class Metrics:
-    """The metrics of one service. Counting takes no time to speak of, and asks nothing of anybody."""
+    """The metrics of one service. Counting takes no time to speak of, and waits for nothing."""
 
     def __init__(self) -> None:
         self._counts: defaultdict[tuple[str, tuple[str, ...]], float] = defaultdict(float)

@@ -250,7 +250,7 @@ class ProviderKeys:
     """The public keys of a provider, as a JSON Web Key Set in a file or at an address.
 
     Those at an address are kept for ten minutes. A key that isn't known has them fetched again, once a minute at the
-    most, so that whoever makes names up can't have the provider asked for each.
+    most, so that made-up names can't have the provider asked for each.
 
     Args:
         location: the path of a file, or a URL.

@@ -200,7 +200,7 @@ class Service(Audited):
         """The amounts that may be spent, were spent and are left, in all and of an analyst's share; and the failures.
 
         Raises:
-            LedgerCorrupt: that can't be told, because the ledger is damaged where it would stand.
+            LedgerCorrupt: nobody knows, because the ledger is damaged where it would stand.
         """
         check_allowed(caller.role, Action.BUDGET)
         tables, declared = self._tables, self._tables.dataset

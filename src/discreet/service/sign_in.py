@@ -6,7 +6,7 @@ It is the authorization code flow of OpenID Connect, with PKCE:
     here ◀── provider: a code      (state, iss)                   the browser comes back
     here ──▶ provider: the code    (verifier)                     the server itself asks, and gets an ID token
 
-A code that was stolen, or put into somebody else's browser, is of no use: it belongs to the verifier and the nonce of
+A code that was stolen, or put into someone else's browser, is of no use: it belongs to the verifier and the nonce of
 one attempt, which stay here, and an attempt belongs to the cookie of one browser, and is good once. What the provider
 says elsewhere than in the signed ID token isn't believed.
 

@@ -94,7 +94,7 @@ def issue(  # noqa: PLR0913 — what a token may allow, each by name
     """Make a token that holds from now on.
 
     Guarantee: 256 bits from the operating system. The ledger holds its SHA-256, and a SCRAM-SHA-256 verifier for
-    clients of PostgreSQL's protocol; neither lets anybody in.
+    clients of PostgreSQL's protocol; neither lets anyone in.
 
     Args:
         tokens: of the account.

@@ -27,7 +27,7 @@ class SpelledDates:
 
     Args:
         days: of each text; missing where it is no date.
-        order: how most of them are to be read.
+        order: the order that fits most of them.
         settled: whether some text shows that; if not, day and month may be exchanged, and only the years are sure.
         clock: whether some text has a time of day, which isn't read.
 

@@ -1,4 +1,4 @@
-"""Guessing what texts mean: one set of rules for everybody who has to, and the values that the texts stand for.
+"""Guessing what texts mean: one set of rules for all code that has to, and the values that the texts stand for.
 
 Guarantee: texts that are guessed to be of a kind are read by admission as these very values, none as NULL.
 """

@@ -4,7 +4,7 @@ A table of visits, of members of households or of the years of policies repeats 
 one person agree on the sex, all of one household on the roof. So a column is a candidate if its values repeat, and rows
 that share one agree on other columns where chance wouldn't have it. That alone is also true of codes, since all rows of
 a postal code agree on the state. What follows from a code is one thing told coarser and coarser, or it changes along
-the order of the codes; what is true of somebody is several things that have little to do with each other. Where only
+the order of the codes; what is true of someone is several things that have little to do with each other. Where only
 one thing is fixed, a candidate needs a sign more: that its rows stand together, or that each value has about as many.
 
 Where no column is one alone, two together may be, as a clinic and the number of a patient there: by what neither fixes.

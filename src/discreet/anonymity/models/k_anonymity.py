@@ -112,7 +112,7 @@ class AlphaK(WithinClass):
         alpha: above 0 and at most 1; 1 asks for k-anonymity only.
         k: 1 or more.
         sensitive: the sensitive attribute.
-        values: those of its values that are to be protected ("simple" (α, k)-anonymity names one); all if left out
+        values: those of its values to protect ("simple" (α, k)-anonymity names one); all if left out
             ("general"). They are compared letter by letter: another spelling of one isn't protected with it.
 
     Raises:

@@ -28,7 +28,7 @@ _BITS = 63
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Along:
-    """Where each class is to be cut.
+    """Where to cut each class.
 
     Args:
         axis: for each class, the number of its axis.

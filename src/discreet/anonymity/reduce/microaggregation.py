@@ -78,7 +78,7 @@ def microaggregate(
     Args:
         records: the table.
         quasi_identifiers: one or more columns of numbers or times without a missing value.
-        models: k-anonymity, and any others that the result is to be checked against: groups are made for the largest
+        models: k-anonymity, and any others to check the result against: groups are made for the largest
             k alone.
         average: "mean" or "median"; of an even number of rows the lower median.
         decimals: digits after the point that means are rounded to, halves to the even neighbour; 0 to 30. Means of

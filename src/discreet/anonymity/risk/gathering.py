@@ -60,7 +60,7 @@ def gathered(records: Records, columns: Sequence[str], known: Sequence[str]) -> 
 
     Args:
         records: a table with units; without, no row belongs to another.
-        columns: those that are to be tried.
+        columns: the columns to try.
         known: what others may know of each row, by which units are alone or not.
 
     Raises:

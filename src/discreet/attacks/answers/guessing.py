@@ -56,7 +56,7 @@ from discreet.privacy import Adjacency
 def most_advantage(epsilon: Rationalizable) -> float:
     """The most by which an attacker says yes oftener where it is true than where it isn't: (e^ε − 1)/(e^ε + 1).
 
-    It holds for every attack on an answer that is ε-DP for the two tables that are to be told apart, whatever else the
+    It holds for every attack on an answer that is ε-DP for the two tables to tell apart, whatever else the
     attacker knows. It is rounded to the nearest float.
 
     Args:

@@ -20,7 +20,7 @@ LOW_RATES = (0.001, 0.01, 0.1)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TracingResult(AttackResult):
-    """How well members are told from strangers.
+    """How well members are distinguished from strangers.
 
     Success is that of an attacker who knows how many members there are, and calls that many people members, those with
     the highest scores.
@@ -61,7 +61,7 @@ def told_apart(  # noqa: PLR0913 — two lists of scores, and what they came of,
     adjacency: Adjacency,
     called: Callable[[int], str] | None = None,
 ) -> TracingResult:
-    """How well members are told from strangers by their scores.
+    """How well members are distinguished from strangers by their scores.
 
     Args:
         inside: of each member; the higher, the likelier a member.

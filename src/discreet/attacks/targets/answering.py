@@ -179,7 +179,7 @@ class Answering(ABC):
 
 
 HALF = 0.5
-"""Within this distance a whole number is told from all others."""
+"""The distance within which a whole number is distinguished from all others."""
 
 
 def deviation_of(replies: Iterable[Reply], factors: Iterable[Fraction] | None = None) -> float | None:

@@ -123,7 +123,7 @@ class Roles:
 
         Args:
             table: with the columns.
-            known: columns of which somebody has said that they know.
+            known: columns that someone has confirmed with --yes-keep.
 
         Raises:
             InvalidArgument: there is one.
@@ -218,7 +218,7 @@ class Choices:
         )
 
     def require_possible(self, table: Records, sensitive: Sequence[str]) -> None:
-        """Refuse what no table of so many rows and values can keep, however coarse its columns become.
+        """Refuse what no table of this many rows and values can keep, however coarse its columns become.
 
         Raises:
             InvalidArgument: k exceeds the units, or l the values of a sensitive column.

@@ -75,7 +75,7 @@ def protect_census(people: pa.Table, ledger: str) -> Protected:
 
 
 class Page:
-    """The screen that a story is told on, folded to its width."""
+    """The screen on which a story is told, folded to its width."""
 
     def title(self, text: str) -> None:
         """Begin a section."""

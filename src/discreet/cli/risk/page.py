@@ -88,7 +88,7 @@ def _risks(report: RiskReport) -> list[str]:
         (name, says, _percent(each.highest), _percent(each.average), _percent(each.at_risk))
         for name, says, each in (
             ("prosecutor", "knows that someone is in the table", found.prosecutor),
-            ("journalist", f"seeks anybody of the population, {whom}", found.journalist),
+            ("journalist", f"seeks anyone of the population, {whom}", found.journalist),
         )
     ]
     body.append(("marketer", "links all of them at once", "", _percent(found.marketer), ""))

@@ -40,6 +40,6 @@ def rows_of(table: Mapping[str, Any]) -> list[list[Any]]:
 
 
 def _named(keys: Sequence[Any]) -> list[str]:
-    """Keys, in quotation marks where one has a comma, so that each can be told from the next."""
+    """Keys, in quotation marks where one has a comma, so that it is clear where each ends."""
     names = ["NULL" if key is None else str(key) for key in keys]
     return [f'"{name}"' if "," in name else name for name in names]

@@ -141,7 +141,7 @@ class _Next:
     """A session that is being started, in a thread of its own.
 
     Args:
-        start: starts it; None if there is to be none.
+        start: starts it; None for no session.
         used: the one before it, which is closed first.
     """
 
@@ -164,7 +164,7 @@ class _Next:
         """Close one, start the other."""
         if used is not None:
             used.close()
-        with suppress(Exception):  # the question that needs one tries again, and is told why
+        with suppress(Exception):  # the question that needs one tries again, and hears why
             self._session = None if start is None else start()
 
 

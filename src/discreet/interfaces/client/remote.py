@@ -161,7 +161,7 @@ class Remote:
         """Rows that are made up from the declarations alone, by table, to write code against.
 
         They have the columns, the kinds, the keys and the bounds of the real tables, and ids that fit each other. They
-        have nothing else of them: what is computed from them says nothing about anybody. The same rows each time.
+        have nothing else of them: what is computed from them says nothing about anyone. The same rows each time.
 
         Args:
             rows: of each table; 1 to a million.
@@ -336,7 +336,7 @@ class Remote:
         it isn't asked twice, whichever server is asked.
 
         Raises:
-            ServerUnreachable: it isn't there after as long as anybody waits.
+            ServerUnreachable: it isn't there after the longest wait.
         """
         begun = monotonic()
         look, again, asked = _FIRST_LOOK, _FIRST_AGAIN, begun

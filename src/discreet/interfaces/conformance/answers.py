@@ -71,7 +71,7 @@ def differencing(target: Target, trial: Trial) -> None:
 
 
 def tracker(target: Target, trial: Trial) -> None:
-    """Questions about nobody and about everybody: both are planned, charged and answered alike."""
+    """Questions about nobody and about everyone: both are planned, charged and answered alike."""
     everybody = target.questions(3)
     nobody = [each.replace(" NOT LIKE ", " LIKE ").replace(" <> ", " = ") for each in everybody]
     plans = [target.plan(each) for each in (*everybody, *nobody)]

@@ -57,7 +57,7 @@ def _swapped(target: Target, trial: Trial, custodian: Holder, asker: Holder, oth
 
 
 def _limited(target: Target, custodian: Holder, subject: str, made: ExitStack) -> Holder:
-    """Somebody with a token whose ceiling is below what questions are offered.
+    """Someone with a token whose ceiling is below what questions are offered.
 
     Raises:
         NotTried: the custodian makes none.

@@ -123,7 +123,7 @@ class _Visitor:
 
 
 def _signed_in(target: Target, cookies: Mapping[str, str] = MappingProxyType({}), token: str = "") -> _Visitor:
-    """Somebody who signed in to the console with a token: the analyst's, unless another is given.
+    """Someone who signed in to the console with a token: the analyst's, unless another is given.
 
     Args:
         target: the server.
@@ -173,7 +173,7 @@ def replies(target: Target, trial: Trial) -> None:
 
 
 def forms(target: Target, trial: Trial) -> None:
-    """Forms that another site's page sends along with somebody's cookie: nothing is done."""
+    """Forms that another site's page sends along with someone's cookie: nothing is done."""
     visitor = _signed_in(target)
     for flags in visitor.flags:
         trial.check("httponly" in flags, "scripts may read the session's cookie")
@@ -249,7 +249,7 @@ def _of_revoked(target: Target, trial: Trial) -> None:
 
 
 def _is_in(target: Target, cookies: Mapping[str, str]) -> bool:
-    """Whether these cookies let somebody in: the first page has a way out."""
+    """Whether someone is signed in with these cookies: the first page has a way out."""
     reply = _Visitor(target, dict(cookies)).get("/")
     return reply.status == OK and any(
         "sign-out" in form.action for form in _Page(reply.body.decode("utf-8", "replace")).forms

@@ -32,7 +32,7 @@ UNAUTHENTICATED = 401
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Somebody with a token.
+    """Someone with a token.
 
     Args:
         token: its text.
@@ -113,7 +113,7 @@ class Target:
         raise NotTried("this needs the token of a second analyst")
 
     def one(self, role: str) -> Holder:
-        """Somebody of a role.
+        """Someone of a role.
 
         Raises:
             NotTried: there is none.
@@ -128,7 +128,7 @@ class Target:
     def send(
         self, method: str, path: str, who: Holder | None = None, body: object = None, headers: Headers = ()
     ) -> Reply:
-        """Send a request in somebody's name; a body that isn't bytes is written as JSON."""
+        """Send a request in someone's name; a body that isn't bytes is written as JSON."""
         told = [*(() if who is None else who.headers), *headers]
         content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         if content is not None and all(name.lower() != "content-type" for name, _ in told):
@@ -194,7 +194,7 @@ class Target:
         raise NotTried("no table has a column that questions can be made of")
 
     def _templates(self) -> Iterator[str]:
-        """Questions of a number, of which almost every one selects everybody."""
+        """Questions of a number, of which almost every one selects everyone."""
         for table in self.send("GET", "/v1/dataset", self.analyst).data.get("tables", []):
             for column in table["columns"]:
                 name = f'"{column["name"]}"'.replace("{", "{{").replace("}", "}}")
@@ -258,7 +258,7 @@ class Target:
     # ── The account ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def paid(self, who: Holder | None = None) -> list[dict[str, Any]]:
-        """The entries that somebody paid for."""
+        """The entries that someone paid for."""
         found = self.send("GET", "/v1/history", who or self.analyst).data
         return [each for each in found if each["kind"] == "question" and each["cost"]]
 

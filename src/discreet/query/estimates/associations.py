@@ -64,7 +64,7 @@ class Association(Estimator):
         return clip(value / sqrt(spreads[0] * spreads[1]), -1.0, 1.0) if min(spreads) > 0 else None
 
     def slopes(self, noises: Noises, rows: int) -> Slopes:
-        """How far the noise of each number moves the statistic, in a group of so many rows: about, from public facts.
+        """How far the noise of each number moves the statistic, in a group of this many rows: about, from public facts.
 
         For means halfway to an end, spreads of a quarter of the ranges, and a correlation of 1 or −1, to which spreads
         matter most: while they may be 0 the correlation may be anything. The sign is the one at which the noise does

@@ -1,6 +1,6 @@
 """Choices: the most frequent values of a public list, and quantiles, which are chosen from the bins of a public grid.
 
-A `Pick` is what is to be chosen, a `Selection` has the mechanism that chooses it, and an estimator reads what it chose.
+A `Pick` says what to choose, a `Selection` has the mechanism that chooses it, and an estimator reads what it chose.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Estimator(ABC):
 
     @abstractmethod
     def slopes(self, noises: Noises, rows: int) -> Slopes | None:
-        """How far noise moves it in a group of so many rows; None if that isn't known before there is an answer.
+        """How far noise moves it in a group of this many rows; None if that isn't known before there is an answer.
 
         Args:
             noises: by measure; of any size, since slopes don't depend on it.
@@ -98,7 +98,7 @@ def is_empty(rows: Linear | None, noisy: Noisy, noises: Noises) -> bool | None:
 
 
 def has_too_few(count: float | Fraction, least: int) -> bool:
-    """Whether a statistic is NULL, as in SQL, of a group of which a noisy count says that it has so many rows.
+    """Whether a statistic is NULL, as in SQL, in a group with this noisy number of rows.
 
     Counts and sums are never NULL: no count goes with them, and so they add up over groups, as a NULL wouldn't. SQL's
     SUM is NULL over no rows; here it is 0 and its noise.

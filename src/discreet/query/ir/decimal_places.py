@@ -1,6 +1,6 @@
 """Decimal places: how many digits an expression's values have after the point, by SQL's rules for decimals.
 
-Values are computed as real numbers all the same: the places decide how an answer is shown.
+Values are still computed as real numbers: the places decide how an answer is shown.
 """
 
 from __future__ import annotations

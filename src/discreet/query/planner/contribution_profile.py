@@ -58,7 +58,7 @@ _ALIAS = "\x00profile"
 def profile_questions(
     draft: Draft, request: Request, question: ir.Question, dataset: Dataset
 ) -> list[tuple[ir.Question, Dataset]]:
-    """What is to be asked of how much units contribute, where they may have several rows; and of what bounds move.
+    """The questions about how much units contribute, where they may have several rows, and about what bounds move.
 
     Args:
         draft: of the question, in one of its grouping sets.

@@ -1,8 +1,8 @@
 """Groups that are known in public: those of declared keys, and those that a public table has.
 
-What a public table holds is known to everybody. So of a key that is computed from its columns alone, the values are
+What a public table holds is known to everyone. So of a key that is computed from its columns alone, the values are
 those of its rows which pass the question's filters on it, and NULL where a LEFT JOIN finds no partner. No private row
-has a say in that: a group is shown because the public table has it, whether or not anybody is in it. Where the
+has a say in that: a group is shown because the public table has it, whether or not anyone is in it. Where the
 custodian has declared its values, all of them are answered.
 """
 
@@ -28,7 +28,7 @@ MOST_GROUPS = 1_000_000
 def public_keys(draft: Draft) -> Draft:
     """Give each key its public values, where its declaration or its range lists them.
 
-    Every public key is answered, so an answer's groups say nothing about anybody. If one key's values aren't public,
+    Every public key is answered, so an answer's groups say nothing about anyone. If one key's values aren't public,
     the groups present in the data are selected privately; the other keys' lists still hold. Where no row can be meant,
     or a list is empty, no group is present, and nothing is measured.
 

@@ -15,7 +15,7 @@ levels are measured apart, with equal shares.
 
 *Rows of no group.* A row whose key isn't among the values that are listed is in the total and in none of its groups. So
 each such key has one more group where it is measured, of the rows that are left, which isn't shown. A row is in one
-group of each level all the same.
+group of each level nevertheless.
 
 *What is measured is what is paid for:* each measured level is one mechanism, with the share of ε or ρ that it gets, and
 shares add up to 1. The rest is arithmetic on what was released (Dwork & Roth 2014, Proposition 2.1).

@@ -380,7 +380,7 @@ def make_plan(  # noqa: PLR0913 — what is asked, and how it may be planned
 
     Args:
         question: bound to the dataset's tables.
-        request: what is offered. What is to be chosen privately takes its share first.
+        request: the offer. Whatever is chosen privately takes its share first.
         dataset: with the bounds that the request asks for; the widest there are, where they're yet to be chosen.
         as_written: whether ratios of sums and counts stay what they are, because several questions share these.
         in_cells: whether all aggregates are read from the same cells; None for whatever errs less.
@@ -417,7 +417,7 @@ def plan_together(
     *,
     in_cells: bool | None = None,
 ) -> Plan | None:
-    """A plan that measures several questions together, as levels of one; None where each is to be measured by itself.
+    """A plan that measures several questions together, as levels of one; None if each is measured by itself.
 
     Args:
         question: what they ask in all.

@@ -258,7 +258,7 @@ def _limits(draft: Draft) -> str:
         return "each row is a unit of its own"
     limits, unit = draft.limits, draft.unit
     if draft.request.limits == "auto" and not has_one_row(draft.question.source):
-        return f"chosen by what is asked first; errors and noise are told for {limits} of each {unit}"
+        return f"chosen by what is asked first; errors and noise are stated for {limits} of each {unit}"
     if limits.rows is not None:
         rows = f"at most {_number(limits.rows, 'row')} of each {unit} count{'s' if limits.rows == 1 else ''}"
         return (

@@ -180,7 +180,7 @@ class Request:
 
     @property
     def unknown_bounds(self) -> tuple[str, ...]:
-        """The columns whose bounds are to be chosen privately."""
+        """The columns whose bounds will be chosen privately."""
         return tuple(name for name, wanted in self.bounds if not isinstance(wanted, Bounds))
 
     def left(self, share: Fraction) -> Self:

@@ -89,7 +89,7 @@ def sensitivities(draft: Draft) -> Draft:
 def measure_sensitivity(measure: ir.Measured, limits: Limits, adjacency: Adjacency, *, groups: int) -> Sensitivity:
     """The sensitivity of one measure over an answer of `groups` groups; 1 means that there are no keys.
 
-    A measure that can't move is given sensitivity 1 all the same: noise is never left out.
+    A measure that can't move is still given sensitivity 1: noise is never left out.
     """
     weight = _weight(measure, limits)
     match measure:

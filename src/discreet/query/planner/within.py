@@ -48,7 +48,7 @@ class Accuracy:
         """Read an accuracy exactly.
 
         Raises:
-            InvalidArgument: it is neither a number nor a percentage, not above 0, or beyond what anybody means.
+            InvalidArgument: it is neither a number nor a percentage, not above 0, or beyond what anyone means.
 
         Examples:
             >>> Accuracy.of(50).width, Accuracy.of("5%@1000") == Accuracy.of(("5%", 1000))

@@ -194,7 +194,7 @@ def _place_of_unit(columns: tuple[Column, ...], unit: str | None) -> int | None:
 
 
 def _by_schema(fields: list[Field]) -> tuple[Column, ...]:
-    """The columns by what anybody may know who never saw a row."""
+    """The columns, by what anyone may know who never saw a row."""
     book = codebook([each.name for each in fields])
 
     def kind(field: Field) -> Kind:
@@ -466,7 +466,7 @@ def _cut(texts: pa.Array) -> pa.Array:
 
 
 def _readable(cells: pa.Array) -> pa.Array:
-    """Cells of a type as they are admitted: what can't be told there is NULL."""
+    """Cells of a type as they are admitted: what can't be held there is NULL."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

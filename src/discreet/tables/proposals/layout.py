@@ -1,6 +1,6 @@
 """Signs that a file is laid out for readers: sums below, merged cells, row numbers, an empty last column.
 
-The custodian, who alone sees it, is told of each; nothing is concluded from it.
+The custodian, who alone sees it, reads about each; nothing is concluded from it.
 """
 
 from __future__ import annotations

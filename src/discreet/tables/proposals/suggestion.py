@@ -180,7 +180,7 @@ def _from_data(column: Column, known: Knowledge | None, context: Context) -> Sug
     """A proposal from what was seen; None if that may not be shown, or makes no declaration.
 
     Guarantee: what leads to one person is never told. A text is proposed as a key only if it is short, has no form of
-    an address or a number of somebody's, and many units have it.
+    an address or a number of someone's, and many units have it.
     """
     if context.profile is None or not context.leak:
         return None

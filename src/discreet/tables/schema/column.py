@@ -84,7 +84,7 @@ class Column:
         time_zone: in which its times are told, by its name in the IANA database; needed where the source holds points
             in time, which are another day and hour in each zone.
         places: of real numbers that are decimals: how many digits are behind the point, 1 to 18. Sums, quantiles and
-            extremes of them are answered as decimals with so many. Values are read as the nearest doubles all the same.
+            extremes of them are answered as decimals with as many. Values are still read as the nearest doubles.
         max_length: of a text, how many characters are kept when it's admitted, 1 to 1,000. The fewer, the less one
             person can make a question take.
         thousands: the mark between the thousands of numbers that are texts: `,` `.` a space or `'`.

@@ -1,7 +1,7 @@
 """Datasets: private tables that share one budget, because the same people may be in all of them; public ones beside.
 
 Whose a row is, its own table says, or links that are followed from table to table. The public schema is all that a
-custodian declared, as data that anybody may see. Nothing here looks at a row.
+custodian declared, as data that anyone may see. Nothing here looks at a row.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class Table:
         most_left_out: the part of its records that an admission may leave out: malformed ones, and those of which it
             can't be read whose they are. From 0 to 1.
         links: columns whose values name rows of other tables.
-        public: whether everybody may know the table as it is. Its rows are joined with, and never protected.
+        public: whether everyone may know the table as it is. Its rows are joined with, and never protected.
         unique: columns of a public table in which no value occurs twice; checked when the table is read.
         refresh: the refresh group: tables of one are admitted together, and apart from others. Empty for the group of
             all tables that name none.

@@ -150,7 +150,7 @@ def _text(line: bytes, source: Source) -> str:
 class OpenCsv(OpenFileSource):
     """A CSV file, perhaps packed.
 
-    Guarantee: memory doesn't grow with the file. Which records are whole is told by the header and each record alone.
+    Guarantee: memory doesn't grow with the file. The header and each record alone decide which records are whole.
 
     Args:
         source: with what is declared of it.

@@ -84,7 +84,7 @@ def _sqlite_files(location: str) -> tuple[str, str, str]:
 
 
 def _connected(location: str) -> sqlite3.Connection:
-    """A connection that only reads. Bytes come as bytes, so that they are told from texts."""
+    """A connection that only reads. Bytes come as bytes, so that they aren't taken for texts."""
     place = quote(str(Path(location).resolve()))
     connection = sqlite3.connect(f"file:{place}?mode=ro", uri=True, timeout=_PATIENCE)
     connection.text_factory = _sqlite_text

@@ -132,7 +132,7 @@ class BoundedLaplace(Pure):
         )
 
     def radius(self, confidence: Rationalizable) -> int:
-        """The least r with Pr[|answer − value| ≤ r] ≥ confidence whatever the value; above it where that can't be told.
+        """The least r with Pr[|answer − value| ≤ r] ≥ confidence whatever the value; above it if that can't be decided.
 
         Errors beyond r are likeliest for a value at an end, or for one in the middle. With W = high − low and
         t = p^(r+1) they have the probabilities (t − p^(W+1))/(1 − p^(W+1)) and, if r < W/2, at most
@@ -280,7 +280,7 @@ class TruncatedLaplace(AddsNoise):
         return as_float(lambda: _weight(self.scale, n) / _total(self.scale, self.reach))
 
     def radius(self, confidence: Rationalizable) -> int:
-        """The least r with Pr[|noise| ≤ r] ≥ confidence, for one coordinate; above it where that can't be told.
+        """The least r with Pr[|noise| ≤ r] ≥ confidence, for one coordinate; above it if that can't be decided.
 
         Beyond r lies the share 2(p^(r+1) − p^(reach+1)) / (1 + p − 2p^(reach+1)), which is solved for r.
 

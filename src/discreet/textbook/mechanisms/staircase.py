@@ -103,7 +103,7 @@ class Staircase(AddsNoise):
         return as_float(lambda: ball(-step / self.scale).exp() / self._beyond(0))
 
     def radius(self, confidence: Rationalizable) -> int:
-        """The least r with Pr[|noise| ≤ r] ≥ confidence, for one coordinate; above it where that can't be told.
+        """The least r with Pr[|noise| ≤ r] ≥ confidence, for one coordinate; above it if that can't be decided.
 
         Args:
             confidence: in (0, 1).

@@ -1,4 +1,4 @@
-"""Bodies that are large, slow or ambiguous, refused before anybody looks for what they ask."""
+"""Bodies that are large, slow or ambiguous, refused before anything looks for what they ask."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _HALF = Problem("invalid_argument", "a text in the body has half a character, a 
 
 
 def objection(body: bytes) -> Problem | None:
-    """Why a body is refused before anybody looks for what it asks; None if it isn't.
+    """Why a body is refused before anything looks for what it asks; None if it isn't.
 
     Examples:
         >>> objection(b'{"epsilon": 1, "epsilon": 2}').message, objection(b"[0, 1]"), objection(b"no JSON")
