@@ -8,9 +8,9 @@ Figures are upper ends: a function is taken to be computed wherever it is writte
 be; a unit to have as many rows as its table's `most_rows_per_unit`, and to meet as many as a join lets it. `COSTS` are
 nanoseconds of one core, some three times what was measured; `bench/work.py` measures them on any machine.
 
-The time that a question takes whatever the tables hold isn't in it. Yet one row may decide whether the others are looked at:
-engines skip a side of a join where the other is empty, and read rows once more where any unit is over its limit. So
-`readings_of` says how long a question takes over all of them, and release times have room for that.
+The time that a question takes whatever the tables hold isn't in it. Yet one row may decide whether the others are
+looked at: engines skip a side of a join where the other is empty, and read rows once more where any unit is over its
+limit. So `readings_of` says how long a question takes over all of them, and release times have room for that.
 """
 
 from __future__ import annotations
