@@ -14,27 +14,26 @@ from discreet.gateway.answers import (
     Arrangement,
     Group,
     Values,
+    covers,
     evaluate,
     picks_by_noise,
 )
 from discreet.gateway.outcome import Outcome
 from discreet.gateway.tuning import Tuned
-from discreet.privacy import ComposedEvent, Limits
+from discreet.privacy import ComposedEvent
 from discreet.query import ir
 from discreet.query.aggregates import AGGREGATES
-from discreet.query.estimates import Interval, declared_ends, deviation
+from discreet.query.estimates import Interval, RowsCutOff, declared_ends, deviation
 from discreet.query.ir import day_of, moment_of, ordinal
-from discreet.query.planner import OUTSIDE, Draft, Plan, limits_in_words
+from discreet.query.planner import Draft, Plan, limits_in_words
 from discreet.results import (
     Answer,
     AnswerColumn,
     Cost,
-    CutOff,
     Ends,
     Explanation,
     decimal_kind,
     decimal_of,
-    with_cut_off,
 )
 from discreet.tables import MOST_PLACES, Kind
 
@@ -51,19 +50,9 @@ _FIRST, _LAST = int(ordinal(datetime.min)), int(ordinal(datetime.max))  # noqa: 
 def answers_of(found: Tuned, signing: Signing) -> list[Answer]:
     """The answer to each question, with what was asked first."""
     outcome = found.outcome
-    answers = [
-        (plan, _shown(plan, groups, outcome, signing, found.before))
-        for plan, groups in outcome.plan.answers(outcome.groups, outcome.entry)
-    ]
     return [
-        replace(
-            answer,
-            cut_off=found.cut_off,
-            all_rows=_all_rows(plan, answer, found.cut_off),
-            moved=found.moved,
-            bounds=found.bounds,
-        )
-        for plan, answer in answers
+        _shown(plan, groups, outcome, signing, found)
+        for plan, groups in outcome.plan.answers(outcome.groups, outcome.entry)
     ]
 
 
@@ -72,22 +61,16 @@ def as_asked(plan: Plan, answers: list[Answer]) -> Answer | list[Answer]:
     return answers if plan.together else answers[0]
 
 
-def _all_rows(plan: Plan, answer: Answer, cut_off: CutOff[Limits] | None) -> Mapping[str, Ends]:
-    """Intervals of counts of all rows, with the rows that limits cut off; each fails where either estimate does.
-
-    Nobody knows how the rows that were cut off are spread over groups, so counts by group have none.
-    """
-    level = answer.confidence + Fraction(OUTSIDE)
-    if cut_off is None or plan.question.keys or level >= 1 or answer.withheld:
+def _unless_hidden(plan: Plan, arrangement: Arrangement, found: Tuned) -> Mapping[str, Ends]:
+    """Intervals of an answer without groups, if no unit has more rows than those that show; where that narrows any."""
+    cut_off, rows = found.cut_off, found.rows
+    if rows is None or cut_off is None or not cut_off.upper_ends or plan.question.keys or not arrangement.rows:
         return {}
-    counts = {each.name for each in plan.question.aggregates if str(each) == "count(*)"}
-    columns = [
-        output.name
-        for output in plan.question.outputs
-        if isinstance(output.expr, ir.Released) and output.expr.name in counts
-    ]
-    found = {name: answer.interval(name, level) for name in columns}
-    return {name: with_cut_off(one[0], cut_off) for name, one in found.items() if one}
+    shown = tuple(each for each in rows.classes if each.last <= (cut_off.shows or 0))
+    all_, seen = (_NoiseIntervals(arrangement, each) for each in (rows, replace(rows, classes=shown)))
+    names, level = [output.name for output in plan.question.outputs], plan.request.confidence
+    ends = {name: (seen(name, level)[0], all_(name, level)[0]) for name in names}
+    return {name: one for name, (one, whole) in ends.items() if one is not None and one != whole}
 
 
 def explanation_of(plan: Plan, budget: str = "") -> Explanation:
@@ -102,21 +85,23 @@ class _NoiseIntervals:
 
     Args:
         arrangement: of its groups.
+        cut_off: the rows that limits cut off; None where that wasn't measured.
     """
 
     arrangement: Arrangement
+    cut_off: RowsCutOff | None
 
     def __call__(self, name: str, confidence: Fraction) -> list[Ends]:
         """The interval of each value of a column."""
         expr = next(output.expr for output in self.arrangement.question.outputs if output.name == name)
-        found = self.arrangement.intervals.of(expr, float(confidence))
+        found = self.arrangement.intervals_with(self.cut_off).of(expr, float(confidence))
         withheld = self.arrangement.withheld(expr)
         return [None if one is None or row in withheld else _ends(one, expr.type.kind) for row, one in enumerate(found)]
 
 
-def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, signing: Signing, before: Sequence[Plan]) -> Answer:
-    """The answer to a question whose groups were released, or follow from others."""
-    arrangement, columns = Arrangement.of(plan, groups), ir.places_in(plan.question.source)
+def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, signing: Signing, found: Tuned) -> Answer:
+    """The answer to a question whose groups were released, or follow from others, with what was asked first."""
+    arrangement, columns = Arrangement.of(plan, groups, found.rows), ir.places_in(plan.question.source)
     digits = _digits(plan.question, columns)
     return Answer(
         columns=tuple(
@@ -136,15 +121,19 @@ def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, signing: Signi
                 for each in plan.question.outputs
             )
         ),
-        intervals=_NoiseIntervals(arrangement),
+        intervals=_NoiseIntervals(arrangement, found.rows),
         confidence=plan.request.confidence,
-        coverage=_coverage(plan, arrangement),
+        coverage=_coverage(plan, arrangement, found),
         limits="; ".join(dict.fromkeys(filter(None, map(limits_in_words, plan.drafts)))),
-        cost=cost_of([*before, plan]),
+        cost=cost_of([*found.before, plan]),
         certificate=outcome.certificate,
         entry=outcome.entry,
         reused=outcome.reused,
         origin=outcome.origin,
+        cut_off=found.cut_off,
+        unless_hidden=_unless_hidden(plan, arrangement, found),
+        moved=found.moved,
+        bounds=found.bounds,
         warnings=plan.warnings,
         signer=signing.signer(plan.text),
     )
@@ -202,7 +191,7 @@ def _deviation(expr: ir.Expr, drafts: Sequence[Draft]) -> float | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _coverage(plan: Plan, arrangement: Arrangement) -> str:
+def _coverage(plan: Plan, arrangement: Arrangement, found: Tuned) -> str:
     """Caveats about the intervals, in words: where they promise less than they seem to, or more than they need to."""
     if plan.is_free:
         return "exactly, because nothing is measured"
@@ -226,7 +215,23 @@ def _coverage(plan: Plan, arrangement: Arrangement) -> str:
         words.append("whole numbers are shown that add up, for which intervals have room: they hold more often")
     asked = {each.function for each in question.aggregates}
     words += [each.caveat for each in AGGREGATES.values() if each in asked and each.caveat]
+    if found.cut_off is not None:
+        words.append(_of_cut_off(plan, found.rows))
     return "; ".join(dict.fromkeys(words))
+
+
+def _of_cut_off(plan: Plan, rows: RowsCutOff | None) -> str:
+    """Whether what limits cut off is in the intervals, in words."""
+    if rows is None:
+        return "what limits cut off isn't in it"
+    outputs = plan.question.outputs
+    missed = [each.name for each in outputs if any(not covers(draft, each.expr, rows) for draft in plan.drafts)]
+    if len(missed) == len(outputs):
+        return "what limits cut off isn't in it"
+    words = "with what limits cut off"
+    if rows.by_group:
+        words += ", all of which may be of one group"
+    return words if not missed else f"{words}, but for {', '.join(missed)}"
 
 
 def _ends(found: Interval, kind: Kind) -> tuple[object, object]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from math import prod
+from math import inf, prod
 
 from discreet.gateway.answers import Group
 from discreet.gateway.outcome import Outcome
@@ -14,10 +14,11 @@ from discreet.gateway.procedures import Procedure
 from discreet.mechanisms import Gaussian
 from discreet.privacy import Bounds, Limits
 from discreet.query import ir
-from discreet.query.estimates import Noise
+from discreet.query.estimates import Noise, RowsCutOff, SizeClass
 from discreet.query.planner import (
     CLASSES,
     ENDS,
+    FIRSTS,
     OUTSIDE,
     SHARE,
     STEPS,
@@ -46,6 +47,7 @@ class Tuned:
         outcome: of the question itself.
         before: the profiles that were asked first.
         cut_off: what limits cut off, where it was measured.
+        rows: the same as intervals take it; None where limits aren't on rows, or groups aren't public.
         moved: what bounds move, by column, where it was measured.
         bounds: of columns, where they were chosen privately.
     """
@@ -53,6 +55,7 @@ class Tuned:
     outcome: Outcome
     before: tuple[Plan, ...] = ()
     cut_off: CutOff[Limits] | None = None
+    rows: RowsCutOff | None = None
     moved: tuple[Moved[Bounds], ...] = ()
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
 
@@ -93,11 +96,42 @@ def _limited(plan: Plan, again: Callable[[Plan, Request], Plan]) -> Generator[Pl
     chosen = None if cut_off is None else cut_off.limits
     limits = chosen if plan.request.limits == "auto" else plan.request.limits
     outcome = yield again(plan, replace(plan.request.left(SHARE), limits=limits, cut_off=False))
+    rows = None if cut_off is None else _rows(outcome.plan, *profiles[number - 1])
+    if cut_off is not None and rows is not None:
+        most, shows = rows.classes[-1].last, _profile(*profiles[number - 1], None).shows_up_to
+        hidden = rows.beyond(shows, float(plan.request.confidence)) if rows.limit < most else 0
+        cut_off = replace(cut_off, ceiling=None if most == inf else int(most), shows=shows, hidden=int(hidden))
     found = tuple(
         moved(table, column, _classes(asked, groups, CLASSES), asked.levels[0].draft.noises[0])
         for (table, column), (asked, groups) in zip(bounded, profiles[number:], strict=True)
     )
-    return Tuned(outcome=outcome, before=plan.profiles, cut_off=cut_off, moved=found)
+    return Tuned(outcome=outcome, before=plan.profiles, cut_off=cut_off, rows=rows, moved=found)
+
+
+def _rows(plan: Plan, asked: Plan, groups: Sequence[Group]) -> RowsCutOff | None:
+    """How many rows the limits of a plan cut off, as intervals take it; None if they can't.
+
+    Args:
+        plan: of the question, under the limits that were chosen, or given.
+        asked: the profile of its rows.
+        groups: that were released for it.
+    """
+    limits = {draft.limits.rows for draft in plan.drafts}
+    exacts = [level.exact.most_pairs for level in plan.levels]
+    if len(limits) > 1 or None in limits or any(draft.has_private_keys for draft in plan.drafts):
+        return None
+    if max(exacts) > asked.levels[0].exact.most_pairs:  # joins leave out pairs of a unit that the question counts
+        return None
+    (noise,), (limit,) = asked.levels[0].draft.noises, limits
+    most = rows_of_unit(plan.question.source)
+    counts = {group.key[0]: group.noisy[noise.measure.name] for group in groups}
+    ceiling, ends = inf if most is None else most, (*STEPS[:-1], inf)
+    classes = [
+        SizeClass(first, min(last, ceiling), float(noise.step * count))
+        for place, (first, last) in enumerate(zip(FIRSTS, ends, strict=True))
+        if first <= ceiling and isinstance(count := counts[place], int)
+    ]
+    return RowsCutOff(tuple(classes), noise, limit or 1, by_group=bool(plan.question.keys))
 
 
 def _each(profiles: Sequence[Plan]) -> Generator[Plan, Outcome, list[tuple[Plan, Sequence[Group]]]]:
@@ -135,33 +169,31 @@ def _price(draft: Draft) -> float:
 def _cut_off(plan: Plan, profiles: Sequence[tuple[Plan, Sequence[Group]]]) -> CutOff[Limits]:
     """The limits that err least, by what the profiles say, or those in force; and what they cut off."""
     draft = plan.drafts[0]
-    read = [_profile(asked, groups) for asked, groups in profiles]
-    rows, given, most = read[-1], draft.limits, rows_of_unit(draft.question.source)
+    most = rows_of_unit(draft.question.source)
+    read = [_profile(asked, groups, most) for asked, groups in profiles]
+    rows, given = read[-1], draft.limits
     is_auto = plan.request.limits == "auto"
     if given.rows is None or (is_auto and draft.has_private_keys):
-        found = chosen_for_groups(read[0], rows) if is_auto else given
-        return cut_off_by_groups(read[0], rows, found, most)
+        return cut_off_by_groups(read[0], rows, chosen_for_groups(read[0], rows) if is_auto else given)
     if not is_auto:
-        return cut_off_by_rows(rows, given.rows, given, most)
+        return cut_off_by_rows(rows, given.rows, given)
     number = prod(len(key.values or ()) for key in draft.keys)
-    error = _error_per_row(draft)
-    limit = rows.best(lambda candidate: number * error * candidate)
-    limits = Limits(rows=limit, groups=given.groups and _groups(draft, read[0], number))
-    return cut_off_by_rows(rows, limit, limits, most)
+    limit = rows.best(_error_per_row(draft), number)
+    limits = Limits(rows=limit, groups=given.groups and min(limit, _groups(draft, read[0], number)))
+    return cut_off_by_rows(rows, limit, limits)
 
 
-def _profile(asked: Plan, groups: Sequence[Group]) -> Profile:
+def _profile(asked: Plan, groups: Sequence[Group], most: int | None) -> Profile:
     """The released numbers of a profile, with their noise."""
     (noise,) = asked.levels[0].draft.noises
     reach = float(noise.radius(1 - OUTSIDE / len(STEPS)))
-    return Profile(tuple(_classes(asked, groups, len(STEPS))), _deviation(noise), reach)
+    return Profile(tuple(_classes(asked, groups, len(STEPS))), _deviation(noise), reach, most)
 
 
 def _groups(draft: Draft, groups: Profile, number: int) -> int:
     """In how many of the public groups units are best counted: where noise and what is cut off are least together."""
     (counted,) = (noise for noise in draft.noises if isinstance(noise.measure, ir.Units))
-    error = _deviation(counted) / counted.sensitivity.l0
-    return min(number, groups.best(lambda candidate: number * error * candidate))
+    return min(number, groups.best(_deviation(counted) / counted.sensitivity.l0, number))
 
 
 def _classes(asked: Plan, groups: Sequence[Group], number: int) -> list[int]:

@@ -18,7 +18,7 @@ from discreet.results.columns import (
 )
 from discreet.results.contradictions import contradictions
 from discreet.results.cost import Cost, Note, answered_already, entries_in_words, prospect, state_in_words
-from discreet.results.cut_off import CutOff, Moved, with_cut_off
+from discreet.results.cut_off import CutOff, Moved
 from discreet.results.signatures import (
     PublicKey,
     SignatureCheck,
@@ -63,6 +63,5 @@ __all__ = [
     "to_csv",
     "verify_certificate",
     "verify_head",
-    "with_cut_off",
     "with_ends",
 ]

@@ -28,7 +28,7 @@ from discreet.results.columns import (
     text_table,
 )
 from discreet.results.cost import Cost, Note, entries_in_words
-from discreet.results.cut_off import CutOff, Moved, all_rows_in_words
+from discreet.results.cut_off import CutOff, Moved, unless_hidden_in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +40,7 @@ _PROMPT = 40
 """How many lines or rows of an answer a prompt shows."""
 
 
-_CUT_OFF = ("share", "least", "most", "limits")
+_CUT_OFF = ("share", "least", "most", "limits", "ceiling", "shows", "hidden")
 _MOVED = ("column", "bounds", "share", "far", "margin")
 """The fields of each that JSON holds, in order."""
 
@@ -101,8 +101,8 @@ class Answer:
         origin: the entries that it follows from, where it was worked out from other answers; empty where it was
             released for this question.
         cut_off: what limits cut off, where it was measured.
-        all_rows: of a count of rows, by column, where what limits cut off was measured: an interval that has it in it,
-            at the confidence at which errors were announced.
+        unless_hidden: intervals, by column, of an answer without groups, at the confidence at which errors were
+            announced: if no unit has more rows than those that show. `interval` allows for those that don't.
         moved: what bounds move, by column, where it was measured.
         bounds: of columns, where they were chosen privately; in words, where the answer was read from JSON.
         warnings: what in the question may not mean what it was meant to, and what isn't measured, in plain sentences.
@@ -125,7 +125,7 @@ class Answer:
     reused: bool
     origin: tuple[int, ...] = ()
     cut_off: CutOff[Any] | None = None
-    all_rows: Mapping[str, Ends] = field(default_factory=dict)
+    unless_hidden: Mapping[str, Ends] = field(default_factory=dict)
     moved: tuple[Moved[Any], ...] = ()
     bounds: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -187,8 +187,11 @@ class Answer:
         are counted around the answer, and so hold more often than they say; of dates, their ends are dates. What MODE
         chooses has none.
 
-        An interval speaks of the noise only: what bounds and limits cut off isn't in it. None where a value has no
-        noise, or where the noise may carry it anywhere.
+        What bounds move isn't in an interval. What limits cut off is in it where that was measured, of counts, sums,
+        averages and what is made of them by arithmetic: with limits that were chosen privately, and with `cut_off`. Of
+        groups, any may have lost all the rows that were cut off, so with many groups intervals are wide. Where nothing
+        bounds how many rows one unit has, an end is infinite. In anything else an interval speaks of the noise only.
+        None where a value has no noise, or where the noise may carry it anywhere.
 
         Args:
             name: the column.
@@ -322,8 +325,10 @@ class Answer:
             entry=int(data["entry"]),
             reused=bool(data["reused"]),
             origin=tuple(map(int, data["origin"])),
-            cut_off=None if cut_off is None else CutOff(*(cut_off[name] for name in _CUT_OFF)),
-            all_rows={name: _ends_from_json(ends, kinds[name]) for name, ends in data.get("all_rows", {}).items()},
+            cut_off=None if cut_off is None else CutOff(**{name: cut_off[name] for name in _CUT_OFF}),
+            unless_hidden={
+                name: _ends_from_json(ends, kinds[name]) for name, ends in data.get("unless_hidden", {}).items()
+            },
             moved=tuple(Moved(*(each[name] for name in _MOVED)) for each in data.get("moved", ())),
             bounds={name: str(ends) for name, ends in data.get("bounds", {}).items()},
             warnings=tuple(map(str, data.get("warnings", ()))),
@@ -337,8 +342,8 @@ class Answer:
             found["withheld"] = {one.name: list(one.withheld) for one in self.columns if one.withheld}
         if self.cut_off is not None:
             found["cut_off"] = _in_json(self.cut_off, _CUT_OFF, "limits")
-        if self.all_rows:
-            found["all_rows"] = {name: _to_json(ends) for name, ends in self.all_rows.items()}
+        if self.unless_hidden:
+            found["unless_hidden"] = {name: _to_json(ends) for name, ends in self.unless_hidden.items()}
         if self.moved:
             found["moved"] = [_in_json(each, _MOVED, "bounds") for each in self.moved]
         if self.bounds:
@@ -385,11 +390,12 @@ class Answer:
     @property
     def tuning(self) -> tuple[tuple[str, str], ...]:
         """Notes on what was measured or chosen privately beside the answer."""
-        limits = [] if self.cut_off is None else [str(self.cut_off)]
-        limits += [all_rows_in_words(name, ends) for name, ends in self.all_rows.items()]
+        limits = [] if self.cut_off is None else [str(self.cut_off), self.cut_off.upper_ends]
+        shows = None if self.cut_off is None else self.cut_off.shows
+        limits += [unless_hidden_in_words(name, ends, shows or 0) for name, ends in self.unless_hidden.items()]
         bounds = [str(each) for each in self.moved]
         bounds += [f"values of {name} were moved into {ends}" for name, ends in self.bounds.items()]
-        return (*(("limits", each) for each in limits), *(("bounds", each) for each in bounds))
+        return (*(("limits", each) for each in limits if each), *(("bounds", each) for each in bounds))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -199,6 +199,8 @@ def _is_lopsided(value: object, found: Ends) -> bool:
     if isinstance(found[0], date) or isinstance(found[1], date):
         return False
     below, above = float(value) - found[0], found[1] - float(value)
+    if inf in {below, above}:
+        return bool(below != above)
     rounded = 1 if isinstance(value, int) else 0  # ends of whole numbers are put on the outside
     return not abs(below - above) <= max(max(below, above) * _LOPSIDED, rounded)
 
@@ -222,6 +224,8 @@ def cell_text(value: object, found: Ends, *, by_ends: bool = False) -> str:
     Examples:
         >>> cell_text(38.58164, (38.34, 38.82)), cell_text(3.0, (2.5, 4.5)), cell_text(None, None)
         ('38.58 ± 0.24', '3.0 (2.5 to 4.5)', 'NULL')
+        >>> cell_text(38, (35, inf)), cell_text(38.58164, (38.34, inf))
+        ('38 (at least 35)', '38.58 (at least 38.34)')
     """
     if value is None:
         return "NULL"
@@ -232,12 +236,14 @@ def cell_text(value: object, found: Ends, *, by_ends: bool = False) -> str:
     if found is None or isinstance(found[0], date) or isinstance(found[1], date):
         return f"{value:.6g}" if isinstance(value, float) else str(value)
     below, above = float(value) - found[0], found[1] - float(value)
-    error = max(below, above)
-    places = max(0, 1 - floor(log10(error))) if 0 < error < inf and not isinstance(value, int) else 0
+    error = max((each for each in (below, above) if each < inf), default=0.0)
+    places = max(0, 1 - floor(log10(error))) if error > 0 and not isinstance(value, int) else 0
     shown = f"{value:.{places}f}" if isinstance(value, float) else str(value)
     if not by_ends and not _is_lopsided(value, found):
         return f"{shown} ± {error:.{places}f}"
-    return f"{shown} ({found[0]:.{places}f} to {found[1]:.{places}f})"
+    low, high = (f"{end:.{places}f}" for end in found)
+    ends = f"at least {low}" if above == inf else f"at most {high}" if below == inf else f"{low} to {high}"
+    return f"{shown} ({ends})"
 
 
 def _table(names: Sequence[str], cells: Sequence[Sequence[str]]) -> str:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, floor, inf
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from discreet.results.columns import Ends
 
 _Words = TypeVar("_Words")
-
-_NEARLY = 1e-9
-"""Limits leave at least this part of what is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,35 +19,53 @@ class CutOff(Generic[_Words]):
     an upper end. What is said of the ends holds in all but one of 10,000 draws of the noise.
 
     Args:
-        share: of all rows, from 0 to 1: an estimate from the units that are seen; under limits on groups, as if a
-            unit's rows were spread over its groups evenly.
+        share: of all rows, from 0 to 1: an estimate from the units that are seen, and from how fast these get fewer;
+            under limits on groups, as if a unit's rows were spread over its groups evenly.
         least: a lower bound on it.
         most: an upper bound on it; None where there is none.
         limits: those in force; in words, where the answer was read from JSON.
+        ceiling: the most rows that one unit can have; None where nothing bounds them.
+        shows: up to how many rows units show; None where intervals have nothing in them of what limits cut off.
+        hidden: how many units may have more than that, at the confidence at which errors were announced.
 
     Examples:
-        >>> print(CutOff(0.07, 0.06, None, "5 rows"))  # doctest: +NORMALIZE_WHITESPACE
-        limits (5 rows) cut off 7.0% of what is seen, at least 6.0% of all;
-        a few units with very many rows wouldn't show
+        >>> print(CutOff(0.07, 0.06, None, "5 rows"))
+        limits (5 rows) cut off about 7.0%, at least 6.0%; a few units with very many rows wouldn't show
         >>> print(CutOff(0.0, 0.0, None, "24 rows"))
         limits (24 rows) cut off nothing that shows; a few units with very many rows wouldn't show
         >>> print(CutOff(0.01, 0.004, 0.071, "24 rows"))
         limits (24 rows) cut off 0.4% to 7.1% of the rows
+        >>> print(CutOff(0.01, 0.004, 0.071, "24 rows", ceiling=10_000, shows=96, hidden=60).upper_ends)
+        no unit with more than 96 rows shows, and up to 60 of them could hide: ends of intervals allow for as many, with
+        up to 10,000 rows each
     """
 
     share: float
     least: float
     most: float | None
     limits: _Words
+    ceiling: int | None = None
+    shows: int | None = None
+    hidden: int = 0
 
     def __str__(self) -> str:
         said = f"limits ({self.limits}) cut off"
         if self.most is not None:
             return f"{said} {_range(self.least, self.most)} of the rows"
-        least, seen = _percent_below(self.least), _percent_below(self.share)
-        shown = f"{seen} of what is seen" if seen else "nothing that shows"
-        shown += f", at least {least} of all" if least else ""
+        least, about = _percent_below(self.least), _percent_below(self.share)
+        shown = f"about {about}" if about else "nothing that shows"
+        shown += f", at least {least}" if least else ""
         return f"{said} {shown}; a few units with very many rows wouldn't show"
+
+    @property
+    def upper_ends(self) -> str:
+        """What ends of intervals rest on that many rows would move, in words; empty where nothing can hide."""
+        if self.shows is None or self.hidden == 0 or (self.ceiling is not None and self.shows >= self.ceiling):
+            return ""
+        seen = f"no unit with more than {self.shows:,} rows shows, and up to {self.hidden:,} of them could hide"
+        if self.ceiling is None:
+            return f"{seen}; nothing bounds how many rows one has, so intervals have no end on that side"
+        return f"{seen}: ends of intervals allow for as many, with up to {self.ceiling:,} rows each"
 
 
 def _percent_below(share: float) -> str:
@@ -96,30 +111,13 @@ class Moved(Generic[_Words]):
         )
 
 
-def with_cut_off(found: Ends, cut_off: CutOff[Any]) -> Ends:
-    """An interval of a count that limits bound, with what they cut off.
-
-    Args:
-        found: of the count of rows within limits.
-        cut_off: what limits cut off of these rows.
-
-    Returns:
-        That of all rows; its upper end is infinite where nothing bounds what is cut off.
-    """
-    if found is None:
-        return None
-    low, high = found
-    above = inf if cut_off.most is None or cut_off.most >= 1 else max(high, 0) / (1 - cut_off.most)
-    return floor(max(low, 0) / (1 - min(cut_off.least, 1 - _NEARLY))), above if above == inf else ceil(above)
-
-
-def all_rows_in_words(name: str, found: Ends) -> str:
-    """Such an interval, in words.
+def unless_hidden_in_words(name: str, found: Ends, shows: int) -> str:
+    """The interval that holds if no unit has more rows than those that show, in words.
 
     Examples:
-        >>> all_rows_in_words("n", (187400, 203000)), all_rows_in_words("n", (187400, inf))
-        ('n with what limits cut off: 187,400 to 203,000', 'n with what limits cut off: at least 187,400')
+        >>> unless_hidden_in_words("n", (187400, 203000), 96)
+        'n if no unit has more than 96 rows: 187,400 to 203,000'
     """
     low, high = found or (0, inf)
-    ends = f"at least {low:,}" if high == inf else f"{low:,} to {high:,}"
-    return f"{name} with what limits cut off: {ends}"
+    shown = [f"{end:,}" if isinstance(end, int) else f"{end:,.6g}" for end in (low, high)]
+    return f"{name} if no unit has more than {shows:,} rows: {' to '.join(shown)}"

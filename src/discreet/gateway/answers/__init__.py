@@ -4,7 +4,7 @@ Nothing here runs an engine, draws noise or opens a ledger; the rest of the gate
 """
 
 from discreet.gateway.answers.derivation import derive
-from discreet.gateway.answers.intervals import ShownIntervals, interval_of
+from discreet.gateway.answers.intervals import ShownIntervals, covers, interval_of
 from discreet.gateway.answers.matching import Released
 from discreet.gateway.answers.parts import held, least, wanted
 from discreet.gateway.answers.picking import Arrangement, picks_by_noise
@@ -31,6 +31,7 @@ __all__ = [
     "Workload",
     "answered_levels",
     "conditions",
+    "covers",
     "derive",
     "evaluate",
     "held",

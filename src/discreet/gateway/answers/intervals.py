@@ -24,19 +24,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from math import ceil, floor, isfinite
+from math import ceil, floor, inf, isfinite
 from typing import TYPE_CHECKING, Protocol
 
 from discreet.errors import QueryError
 from discreet.gateway.answers.released import Group, Shown, Values, evaluate
 from discreet.query import ir
+from discreet.query.aggregates import Moment
 from discreet.query.estimates import (
     SMALLEST,
     Condition,
+    CutOffIntervals,
     Estimator,
     Interval,
     LinearRatio,
     Noisy,
+    RowsCutOff,
+    RowSpans,
     Total,
     Window,
     confidence_if_shown,
@@ -74,16 +78,18 @@ class ShownIntervals:
         drafts: how the groups of each level were measured.
         groups: those that are shown, in order, as they were released.
         shown: how each came to be.
+        cut_off: of the groups of each level, with what limits cut off; None where that wasn't measured.
     """
 
     drafts: tuple[Draft, ...]
     groups: tuple[Group, ...]
     shown: tuple[Shown, ...]
+    cut_off: tuple[CutOffIntervals | None, ...]
 
     def of(self, expr: ir.Expr, confidence: float) -> list[Interval | None]:
-        """The interval of an output in each group; None where none is known, or it has no end on one side.
+        """The interval of an output in each group; None where none is known.
 
-        Of whole numbers, ends are put on the outside.
+        Of whole numbers, ends are put on the outside. It has no end on a side where nothing bounds what limits cut off.
 
         Args:
             expr: over released values.
@@ -98,7 +104,7 @@ class ShownIntervals:
                 continue
             place = group.level, level
             if place not in rules:
-                rules[place] = interval_of(self.drafts[group.level], expr, level)
+                rules[place] = interval_of(self.drafts[group.level], expr, level, self.cut_off[group.level])
             found.append(_rounded(rules[place](group.noisy, how.conditions), expr.type.kind))
         return found
 
@@ -131,17 +137,21 @@ def _end(found: Interval | None, margin: ir.Margin) -> float | None:
     if found is None:
         return None
     end = found.lo if margin.side is ir.Side.LOW else found.hi
+    if not isfinite(end):
+        return None
     return float(end) if margin.type.kind is Kind.REAL else end
 
 
 def _rounded(found: Interval | None, kind: Kind) -> Interval | None:
-    """An interval as it is shown; None where it has no end on one side."""
-    if found is None or not (isfinite(found.lo) and isfinite(found.hi)):
+    """An interval as it is shown; None where it has no end at all."""
+    if found is None or not (isfinite(found.lo) or isfinite(found.hi)):
         return None
-    return Interval(floor(found.lo), ceil(found.hi)) if kind is Kind.INTEGER else found
+    if kind is not Kind.INTEGER:
+        return found
+    return Interval(floor(found.lo) if isfinite(found.lo) else -inf, ceil(found.hi) if isfinite(found.hi) else inf)
 
 
-def interval_of(draft: Draft, expr: ir.Expr, confidence: float) -> Rule:
+def interval_of(draft: Draft, expr: ir.Expr, confidence: float, cut_off: CutOffIntervals | None = None) -> Rule:
     """The rule that gives an output's interval for each group, or None where there is no noise or no bound.
 
     An aggregate by itself has the interval of its estimator; a linear combination of counts and sums, or a ratio of
@@ -155,6 +165,7 @@ def interval_of(draft: Draft, expr: ir.Expr, confidence: float) -> Rule:
         draft: what the rules decided.
         expr: over released values.
         confidence: in (0, 1).
+        cut_off: where what limits cut off belongs to it as well.
 
     Returns:
         From one group's released integers, and the conditions that they met, to its interval.
@@ -165,7 +176,7 @@ def interval_of(draft: Draft, expr: ir.Expr, confidence: float) -> Rule:
     if not parts:
         return partial(_exactly, draft, expr)
     share = 1 - (1 - confidence) / len(parts)
-    rules = {part: _rule(known, draft, share) for part, known in parts.items()}
+    rules = {part: _rule(known, draft, share, cut_off) for part, known in parts.items()}
     if expr in rules:
         return rules[expr]
 
@@ -205,23 +216,51 @@ def _stands_for_null(expr: ir.Expr) -> bool:
     return isinstance(expr, ir.Call) and (expr.function.name == "coalesce" or any(map(_stands_for_null, expr.args)))
 
 
-def _rule(known: Estimator | LinearRatio, draft: Draft, confidence: float) -> Rule:
+def cut_off_of(draft: Draft, rows: RowsCutOff) -> CutOffIntervals:
+    """What limits cut off of the numbers of a draft."""
+    whole = frozenset(each.vector.name for each in draft.cells if each.read(Moment()) is not None)
+    return CutOffIntervals(rows, RowSpans(draft.noises, whole, counts_all_units=not draft.keys))
+
+
+def covers(draft: Draft, expr: ir.Expr, rows: RowsCutOff) -> bool:
+    """Whether the interval of an output has in it what limits cut off, if it has one."""
+    cut_off = cut_off_of(draft, rows)
+    return all(cut_off.covers(known) for _, known in parts_with_intervals(expr, dict(draft.estimators)))
+
+
+def _rule(
+    known: Estimator | LinearRatio, draft: Draft, confidence: float, cut_off: CutOffIntervals | None = None
+) -> Rule:
     """The interval of an aggregate, or of a ratio; of a group that noise selected, over the draws that show it."""
     laws, parts = draft.laws, frozenset(known.parts)
+    ratio = known if isinstance(known, LinearRatio) else known.ratio
+    whole = cut_off if cut_off is not None and parts and cut_off.covers(known) else None
+    of_noise = confidence if whole is None else whole.noise_level(confidence)
 
     def rule(noisy: Noisy, conditions: Sequence[Condition] | None = None) -> Interval | None:
         own = selected_by(draft, noisy) if conditions is None else conditions
         met = [each for each in own if parts & each.numbers]
-        if not met:
-            return known.interval(noisy, laws, confidence)
-        if isinstance(known, Total) and len(met) == 1:
-            (window,) = met
-            if isinstance(window, Window) and window.number == known.of.single:
-                return _truncated(known, window, draft, confidence, noisy)
-        wider = confidence_if_shown(met, confidence)
-        return None if wider is None else known.interval(noisy, laws, wider)
+        level = confidence_if_shown(met, of_noise) if met else of_noise
+        if whole is not None and ratio is not None and not ratio.is_linear:
+            return None if level is None else whole.of_ratio(ratio, noisy, laws, level, confidence)
+        kept = _kept(known, draft, noisy, met, of_noise)
+        return kept if whole is None or ratio is None or kept is None else whole.moved(ratio, kept, confidence)
 
     return rule
+
+
+def _kept(
+    known: Estimator | LinearRatio, draft: Draft, noisy: Noisy, met: Sequence[Condition], confidence: float
+) -> Interval | None:
+    """The interval of what limits kept."""
+    if not met:
+        return known.interval(noisy, draft.laws, confidence)
+    if isinstance(known, Total) and len(met) == 1:
+        (window,) = met
+        if isinstance(window, Window) and window.number == known.of.single:
+            return _truncated(known, window, draft, confidence, noisy)
+    wider = confidence_if_shown(met, confidence)
+    return None if wider is None else known.interval(noisy, draft.laws, wider)
 
 
 def _truncated(known: Total, window: Window, draft: Draft, confidence: float, noisy: Noisy) -> Interval:

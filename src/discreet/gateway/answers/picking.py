@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from discreet.gateway.answers.intervals import ShownIntervals, selected_by, usual_margin
+from discreet.gateway.answers.intervals import ShownIntervals, cut_off_of, selected_by, usual_margin
 from discreet.gateway.answers.reconstruction import reconstructed
 from discreet.gateway.answers.released import Group, Shown, Values, evaluate
 from discreet.query import ir
@@ -25,6 +25,7 @@ from discreet.query.estimates import (
     LinearRatio,
     Noises,
     Noisy,
+    RowsCutOff,
     Together,
     Unknown,
     Window,
@@ -53,13 +54,15 @@ class Arrangement:
     Args:
         drafts: one for each level that is answered.
         groups: of all of these.
+        cut_off: what limits cut off, to be in the intervals; None where that wasn't measured.
 
     Attributes:
         rows: the groups that are shown, in order, each with its released values.
     """
 
-    def __init__(self, drafts: Sequence[Draft], groups: Sequence[Group]) -> None:
+    def __init__(self, drafts: Sequence[Draft], groups: Sequence[Group], cut_off: RowsCutOff | None = None) -> None:
         self._drafts = tuple(drafts)
+        self._cut_off = cut_off
         self._readings = [_Reading.of(draft) for draft in drafts]
         self.question = drafts[0].question
         self._all = [(group, self._read(group)) for group in groups]
@@ -72,17 +75,22 @@ class Arrangement:
         self.rows: list[Row] = rows[self.question.offset : end]
 
     @classmethod
-    def of(cls, plan: Plan, groups: Sequence[Group]) -> Self:
+    def of(cls, plan: Plan, groups: Sequence[Group], cut_off: RowsCutOff | None = None) -> Self:
         """The arrangement of a plan's answer; groups that no row of a public table can have are left out."""
         drafts = plan.drafts
         every = groups if plan.reconstruction is None else reconstructed(plan.reconstruction, groups)
-        return cls(drafts, [group for group in every if drafts[group.level].has(group.key)])
+        return cls(drafts, [group for group in every if drafts[group.level].has(group.key)], cut_off)
 
     @cached_property
     def intervals(self) -> ShownIntervals:
         """The intervals of the groups that are shown."""
+        return self.intervals_with(self._cut_off)
+
+    def intervals_with(self, cut_off: RowsCutOff | None) -> ShownIntervals:
+        """The same with what else limits may have cut off."""
         groups = tuple(group for group, _ in self.rows)
-        return ShownIntervals(self._drafts, groups, tuple(self.how(row) for row in self.rows))
+        found = tuple(None if cut_off is None else cut_off_of(draft, cut_off) for draft in self._drafts)
+        return ShownIntervals(self._drafts, groups, tuple(self.how(row) for row in self.rows), found)
 
     @cached_property
     def shown(self) -> list[Row]:

@@ -2,13 +2,15 @@
 
 `noise` says what noise a number has, `estimator` how a statistic comes from several numbers; `totals`, `truths`,
 `means`, `associations` and `choices` are its families. `laplace_sums`, `many_laplaces`, `discrete_sums` and
-`discrete_tails` say how far noise reaches, `intervals` how far it may move an answer, and `selected_groups` how far if
-noise decides what is shown. `outputs` says how far it will, before there is an answer, so planning stands on this room.
-All of it is post-processing: it costs nothing and can give nothing away, so plain floats will do from here on.
+`discrete_tails` say how far noise reaches, `intervals` how far it may move an answer, `selected_groups` how far if
+noise decides what is shown, and `cut_off` how far what limits leave out may. `outputs` says how far noise will, before
+there is an answer, so planning stands on this room. All of it is post-processing: it costs nothing and can give nothing
+away, so plain floats will do from here on.
 """
 
 from discreet.query.estimates.associations import Association
 from discreet.query.estimates.choices import ModeEstimator, Pick, QuantileEstimator, Selection
+from discreet.query.estimates.cut_off import CutOffIntervals, RowsCutOff, RowSpans, SizeClass
 from discreet.query.estimates.discrete_sums import Addend, can_be_summed
 from discreet.query.estimates.discrete_tails import Mechanism
 from discreet.query.estimates.estimator import Estimator
@@ -42,6 +44,7 @@ __all__ = [
     "Apart",
     "Association",
     "Condition",
+    "CutOffIntervals",
     "Estimator",
     "Grid",
     "HalfSpace",
@@ -58,7 +61,10 @@ __all__ = [
     "OfNoRows",
     "Pick",
     "QuantileEstimator",
+    "RowSpans",
+    "RowsCutOff",
     "Selection",
+    "SizeClass",
     "Slopes",
     "Spread",
     "Sums",

@@ -235,6 +235,7 @@ def ratio_interval(  # noqa: PLR0913 — a numerator, a denominator, and what is
     *,
     lo: float | None = None,
     hi: float | None = None,
+    moved: Callable[[float | None], tuple[float, float]] | None = None,
 ) -> Interval | None:
     """An interval that holds the ratio of two exact numbers with at least this confidence.
 
@@ -247,6 +248,8 @@ def ratio_interval(  # noqa: PLR0913 — a numerator, a denominator, and what is
         confidence: in (0, 1).
         lo: least value the ratio can have; None if there is none.
         hi: greatest value the ratio can have; None if there is none.
+        moved: between which numbers numerator − ratio · denominator may be more than what the noise was added to, or
+            the denominator itself, of None; 0 is always among them. None where it is what the noise was added to.
 
     Returns:
         The interval; None if the denominator may be 0, as far as the noise tells, and the range has no ends.
@@ -256,9 +259,14 @@ def ratio_interval(  # noqa: PLR0913 — a numerator, a denominator, and what is
 
     def chance(ratio: float) -> float:
         factors = [upper - ratio * lower for upper, lower in zip(uppers, lowers, strict=True)]
-        return joint.beyond(factors, abs(top - ratio * bottom))
+        return joint.beyond(factors, gap(top - ratio * bottom, ratio))
 
-    may_be_zero = any(lowers) and joint.beyond(lowers, abs(bottom)) >= outside
+    def gap(noisy: float, ratio: float | None) -> float:
+        """How much the noise must explain."""
+        low, high = (0.0, 0.0) if moved is None else moved(ratio)
+        return max(noisy + low, -(noisy + high), 0.0)
+
+    may_be_zero = any(lowers) and joint.beyond(lowers, gap(bottom, None)) >= outside
     if bottom == 0 or (may_be_zero and (lo is None or hi is None)):
         return None if lo is None or hi is None else Interval(lo, hi)
     middle = top / bottom

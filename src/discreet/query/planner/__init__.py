@@ -12,12 +12,12 @@ from discreet.query.planner.cells import Cells
 from discreet.query.planner.clamping import CLASSES, bounded_columns, moved, moved_by_chosen
 from discreet.query.planner.contribution_profile import (
     SHARE,
-    STEPS,
     Profile,
     chosen_for_groups,
     cut_off_by_groups,
     cut_off_by_rows,
 )
+from discreet.query.planner.contribution_tail import FIRSTS, STEPS
 from discreet.query.planner.draft import Draft, laws_of
 from discreet.query.planner.expression_sensitivity import sensitivity
 from discreet.query.planner.levels import UNIT, Reconstruction, keys_of, quantum_of
@@ -37,6 +37,7 @@ __all__ = [
     "CLASSES",
     "CONFIDENCE",
     "ENDS",
+    "FIRSTS",
     "FORMS",
     "OFFERED",
     "OUTSIDE",

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias
 
 from discreet.errors import Unsupported
@@ -21,6 +22,15 @@ from discreet.query import ir
 from discreet.query.ir import call, has_one_row, literal
 from discreet.query.planner.bounds_profile import classes
 from discreet.query.planner.clamping import bounded_columns, clamping_question
+from discreet.query.planner.contribution_tail import (
+    FIRSTS,
+    STEPS,
+    Expected,
+    expected_units,
+    least_error,
+    shown_classes,
+    surplus,
+)
 from discreet.query.planner.draft import Draft
 from discreet.query.planner.request import Request
 from discreet.results import CutOff
@@ -29,22 +39,11 @@ from discreet.tables import Dataset, Kind
 SHARE = Fraction(1, 10)
 """The part of the offer that a profile costs."""
 
-STEPS = (1, 2, 3, *(half * 2**power for power in range(1, 18) for half in (2, 3)))
-"""The classes end at these numbers of rows, half a power of two apart."""
-
-_SEEN = 8
-"""A class in which fewer units than this many noise scales are counted is taken to be empty. Of all empty ones, noise
-alone makes one or more look full with a chance below 1 %; and one that looks full for nothing would be thought to hold
-hundreds of units of its size."""
-
 _KEPT = 0.8
 """The share of pairs of unit and group that limits keep if groups are private: more would drown small ones in noise."""
 
 _SINGLE = 1.5
 """Rows of a unit in one group, on average, below which one is the limit."""
-
-_FIRSTS = (1, *(step + 1 for step in STEPS[:-1]))
-"""The classes begin at these numbers of rows."""
 
 Keeps: TypeAlias = Callable[[int], tuple[float, float]]
 """From how much a unit contributes to the least and the most of it that limits leave."""
@@ -104,7 +103,7 @@ def profiled_groups(question: ir.Question) -> ir.Question:
     return _classes(question, ir.PerUnit(pairs, _ALIAS, (), (_counted(None),), single=True))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Profile:
     """How many units contribute how much, as it was released.
 
@@ -112,64 +111,68 @@ class Profile:
         units: per class of `STEPS`, in order; noise included.
         scale: of the noise.
         reach: how far the noise reaches in any class, but for `OUTSIDE` of all draws.
+        most: the most that a unit contributes; None where nothing bounds it.
     """
 
     units: tuple[int, ...]
     scale: float
     reach: float
+    most: int | None = None
+
+    @cached_property
+    def expected(self) -> Expected:
+        """How many units are expected to contribute how much, those that noise hides among them."""
+        return expected_units(self.units, self.scale, self.most)
+
+    @property
+    def shows_up_to(self) -> int:
+        """The most that a unit may have in a class that shows; 0 if none does."""
+        shown = [last for last, shows in zip(STEPS, shown_classes(self.units, self.scale), strict=True) if shows]
+        return 0 if not shown else shown[-1] if self.most is None else min(shown[-1], self.most)
 
     def total(self) -> float:
-        """How much all units contribute."""
-        return self._sum(lambda size: size)
-
-    def surplus(self, limit: int) -> float:
-        """The part that a limit cuts off."""
-        return self._sum(lambda size: max(size - limit, 0))
+        """How much all units are expected to contribute."""
+        return surplus(self.expected, 0)
 
     def share(self, limit: int) -> float:
-        """Which share a limit cuts off of what is seen: classes that noise alone may fill don't count."""
-        return min(self.surplus(limit) / max(self.total(), 1.0), 1.0)
+        """Which share a limit is expected to cut off."""
+        return min(surplus(self.expected, limit) / max(self.total(), 1.0), 1.0)
 
-    def between(self, keeps: Keeps, most: int | None) -> tuple[float, float | None]:
+    def between(self, keeps: Keeps) -> tuple[float, float | None]:
         """The least and the greatest share that limits can cut off, but for `OUTSIDE` of all draws.
 
         In each class there are as many units as noise leaves possible, of any size in the class.
 
         Args:
             keeps: the least and the most that is left of what a unit of some size contributes.
-            most: the most that a unit contributes; None where nothing bounds it, nor the share then.
+
+        Returns:
+            Both ends; None for the second where nothing bounds what a unit contributes.
         """
-        spans = list(self._possible(most))
+        spans = list(self._possible())
         least = _least_share(spans, lambda size: max(size - keeps(size)[1], 0.0))
-        return least, None if most is None else 1 - _least_share(spans, lambda size: min(keeps(size)[0], size))
+        return least, None if self.most is None else 1 - _least_share(spans, lambda size: min(keeps(size)[0], size))
 
-    def _possible(self, most: int | None) -> Iterator[_Span]:
+    def _possible(self) -> Iterator[_Span]:
         """The least and most that each class may hold."""
-        for first, last, seen in zip(_FIRSTS, STEPS, self.units, strict=True):
-            if most is None or first <= most:
+        for first, last, seen in zip(FIRSTS, STEPS, self.units, strict=True):
+            if self.most is None or first <= self.most:
                 fewest, greatest = (max(seen + sign * self.reach, 0.0) for sign in (-1, 1))
-                yield _Span(first, last if most is None else min(last, most), fewest, greatest)
+                yield _Span(first, last if self.most is None else min(last, self.most), fewest, greatest)
 
-    def best(self, error: Callable[[int], float]) -> int:
-        """The limit whose noise and surplus together are least.
+    def best(self, price: float, number: int) -> int:
+        """The limit that errs least, by noise and by what it is expected to cut off.
 
         Args:
-            error: of the noise that a limit takes, over all groups, in rows.
+            price: the scale of the noise in one group for each row of the limit, in rows.
+            number: of groups.
         """
-        return int(min(STEPS, key=lambda limit: (error(limit) + self.surplus(limit), limit)))
+        return least_error(self.expected, price, number, self.most)
 
     def keeping(self, share: float) -> int:
-        """The least limit that keeps this share."""
-        return int(next((limit for limit in STEPS if self.surplus(limit) <= (1 - share) * self.total()), STEPS[-1]))
-
-    def _sum(self, of: Callable[[float], float]) -> float:
-        """Something of each unit, added up."""
-        return sum(units * of(size) for size, units in self._seen())
-
-    def _seen(self) -> list[tuple[float, int]]:
-        """The middle of each class that surely isn't empty, with its units."""
-        sizes = zip(_FIRSTS, STEPS, self.units, strict=True)
-        return [((first + last) / 2, units) for first, last, units in sizes if units > _SEEN * self.scale]
+        """The least limit that is expected to keep this share."""
+        kept = (1 - share) * self.total()
+        return int(next((limit for limit in STEPS if surplus(self.expected, limit) <= kept), STEPS[-1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,9 +220,9 @@ def _least_share(spans: Sequence[_Span], part: Callable[[int], float]) -> float:
     return low
 
 
-def cut_off_by_rows(rows: Profile, limit: int, limits: Limits, most: int | None) -> CutOff[Limits]:
+def cut_off_by_rows(rows: Profile, limit: int, limits: Limits) -> CutOff[Limits]:
     """The part that a limit on rows in all cuts off."""
-    return CutOff(rows.share(limit), *rows.between(lambda size: (min(size, limit),) * 2, most), limits)
+    return CutOff(rows.share(limit), *rows.between(lambda size: (min(size, limit),) * 2), limits)
 
 
 def chosen_for_groups(groups: Profile, rows: Profile) -> Limits:
@@ -232,7 +235,7 @@ def chosen_for_groups(groups: Profile, rows: Profile) -> Limits:
     return Limits(groups=groups.keeping(_KEPT), rows_per_group=1 if average < _SINGLE else round(2 * average))
 
 
-def cut_off_by_groups(groups: Profile, rows: Profile, limits: Limits, most: int | None) -> CutOff[Limits]:
+def cut_off_by_groups(groups: Profile, rows: Profile, limits: Limits) -> CutOff[Limits]:
     """The part that limits on groups and on rows in each cut off.
 
     How rows are spread over a unit's groups isn't known, so the estimate is as if it were evenly. For the ends, they
@@ -240,9 +243,8 @@ def cut_off_by_groups(groups: Profile, rows: Profile, limits: Limits, most: int 
     """
     among, within = limits.groups or 1, limits.rows_per_group or 1
     share = 1 - (1 - groups.share(among)) * min(within / _average(groups, rows), 1.0)
-    return CutOff(
-        share, *rows.between(lambda size: (min(size, among, within), min(size, among * within)), most), limits
-    )
+    ends = rows.between(lambda size: (min(size, among, within), min(size, among * within)))
+    return CutOff(share, *ends, limits)
 
 
 def _average(groups: Profile, rows: Profile) -> float:
