@@ -25,6 +25,7 @@ from discreet.query.planner import (
     Request,
     choose_noise,
     known,
+    lacks_limits,
     make_plan,
     rebound,
 )
@@ -82,6 +83,8 @@ class Planning:
         said = options(text, dialect)
         asked = self._parse(text, dialect, dataset, shown=shown)
         again, offer = partial(make_plan, asked, dataset=dataset), request.with_options(said, asked).checked()
+        if offer.limits is None and not offer.within and lacks_limits(asked):
+            offer = replace(offer, limits="auto")
         demands_laplace = said.group_selection_strategy is Strategy.LAPLACE_THRESHOLD
         return again(offer) if demands_laplace else self._choosing(again, offer)
 

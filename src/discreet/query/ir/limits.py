@@ -71,12 +71,13 @@ def _missing_limits(table: Table) -> Never:
     Raises:
         LimitsRequired: always.
     """
-    declared = "declare it for all questions, in its table of discreet.toml: limits = { rows = 20 }"
+    declared = "or declare it for all questions, in its table of discreet.toml: limits = { rows = 20 }"
+    chosen = "alone, for ε or ρ, a question has it chosen privately"
     raise LimitsRequired(
         f"a unit may have many rows in table {table.name!r}, and nothing says how many of them count",
         hint=Hint(
-            f'limits="auto" chooses it privately, limits=Limits(rows=20) states it; or {declared}',
-            cli=f"--limits auto chooses it privately, --limits 20 states it; or {declared}",
+            f"limits=Limits(rows=20) states it; {chosen}; {declared}",
+            cli=f"--limits 20 states it; {chosen}; {declared}",
         ),
     )
 

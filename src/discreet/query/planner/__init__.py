@@ -18,6 +18,7 @@ from discreet.query.planner.contribution_profile import (
     cut_off_by_rows,
 )
 from discreet.query.planner.contribution_tail import FIRSTS, STEPS
+from discreet.query.planner.contributions import lacks_limits
 from discreet.query.planner.draft import Draft, laws_of
 from discreet.query.planner.expression_sensitivity import sensitivity
 from discreet.query.planner.levels import UNIT, Reconstruction, keys_of, quantum_of
@@ -68,6 +69,7 @@ __all__ = [
     "cut_off_by_rows",
     "keys_of",
     "known",
+    "lacks_limits",
     "laws_of",
     "limits_in_words",
     "make_plan",

@@ -24,9 +24,10 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from discreet.errors import Unsupported
+from discreet.errors import LimitsRequired, Unsupported
 from discreet.hints import Hint
 from discreet.privacy import Limits
+from discreet.query import ir
 from discreet.query.aggregates import UNITS
 from discreet.query.ir import declared_limits, has_one_row
 from discreet.query.planner.draft import Draft
@@ -77,8 +78,25 @@ def _limits(draft: Draft) -> Limits:
     source = draft.question.source
     if isinstance(own, Limits) and not has_one_row(source):
         return own
-    is_once = not draft.keys and all(each.function is UNITS for each in draft.question.aggregates)
+    is_once = _counts_once(draft.question)
     return declared_limits(source, Limits(rows=1) if is_once else _YET_TO_CHOOSE if own == "auto" else None)
+
+
+def lacks_limits(question: ir.Question) -> bool:
+    """Whether a unit may have many rows, and nothing that is declared says how many of them count."""
+    owner = ir.owner_of(question.source)
+    if owner is None or owner.unit.is_row or _counts_once(question):
+        return False
+    try:
+        declared_limits(question.source)
+    except LimitsRequired:
+        return True
+    return False
+
+
+def _counts_once(question: ir.Question) -> bool:
+    """Whether nothing but units is counted, all in one group."""
+    return not question.keys and all(each.function is UNITS for each in question.aggregates)
 
 
 def _keeps_groups(draft: Draft, declared: Limits) -> bool:
