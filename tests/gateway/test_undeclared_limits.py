@@ -1,8 +1,9 @@
-"""Tables of which nobody can say how many rows a unit has: each question says it, or has it chosen; none is guessed."""
+"""Tables of which nobody can say how many rows a unit has: a question says it, or has it chosen; none is guessed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,7 +18,7 @@ CONFIG = """
 name = "clinic"
 ledger = "clinic.ledger"
 adjacency = "add_remove"
-budget = { epsilon = 50 }
+budget = { epsilon = 200 }
 
 [tables.visits]
 source = "visits.parquet"
@@ -56,31 +57,74 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dp.Protected]:
 
 
 @WAYS
-def test_a_question_without_a_limit_is_refused_with_the_ways_out(clinic: dp.Protected, question: str) -> None:
-    """The table is named, both doors' words are said, and nothing is charged."""
-    spent = clinic.spent
+def test_a_question_that_states_no_limit_has_one_chosen(clinic: dp.Protected, question: str) -> None:
+    """It is the question that says so itself, with the same digest; all of it costs what is offered, and nothing again.
+
+    False alarm: intervals are taken at a confidence of 1 − 10⁻¹⁰.
+    """
+    plan = clinic.plan(question, epsilon=1)
+    assert len(plan.steps) > 1
+    assert plan.digest == clinic.plan(question, epsilon=1, limits="auto").digest
+    assert "chosen by what is asked first" in plan.explain()
+    assert clinic.plan(question, epsilon=1, limits=dp.Limits(rows=30)).profiles == ()
+    before = clinic.spent.epsilon
+    answer = clinic.ask(question, epsilon=1)
+    assert answer.cost.epsilon == 1
+    after = clinic.spent.epsilon
+    assert before is not None
+    assert after is not None
+    assert 0.85 < after - before <= 1  # profiles of the same rows are asked once for all
+    again = clinic.ask(question, epsilon=1)
+    assert again.reused
+    assert again.rows() == answer.rows()
+    assert again.interval(answer.names[-1]) == answer.interval(answer.names[-1])
+    assert clinic.spent.epsilon == after
+    assert answer.cut_off is not None
+    assert answer.cut_off.limits.rows is not None
+
+
+@pytest.mark.parametrize("offer", [{"within": {"n": 50}}, {"epsilon": 1, "workload": True}])
+def test_what_has_no_room_for_a_profile_is_refused_with_the_ways_out(
+    clinic: dp.Protected, offer: dict[str, object]
+) -> None:
+    """An accuracy that is asked for, and a workload: the table is named, and nothing is charged."""
+    spent, question = clinic.spent, "SELECT COUNT(*) AS n FROM visits"
+    asked = [question] if offer.pop("workload", False) else question
     with pytest.raises(LimitsRequired, match="a unit may have many rows in table 'visits'") as refused:
-        clinic.ask(question, epsilon=1)
-    assert "--limits auto" in refused.value.hint_at("cli")
-    assert 'limits="auto"' in refused.value.hint
+        clinic.ask(asked, **offer)  # type: ignore[call-overload]  # terms
+    assert "--limits 20 states it" in refused.value.hint_at("cli")
+    assert "has it chosen privately" in refused.value.hint
     assert "limits = { rows = 20 }" in refused.value.hint
     assert clinic.spent == spent
 
 
-@WAYS
-def test_a_limit_of_its_own_or_a_chosen_one_is_enough(clinic: dp.Protected, question: str) -> None:
-    """The plan of either is made, and of the second it says that limits are yet to be chosen."""
-    assert clinic.plan(question, epsilon=1, limits=dp.Limits(rows=30)).profiles == ()
-    plan = clinic.plan(question, epsilon=1, limits="auto")
-    assert plan.profiles
-    assert "chosen by what is asked first" in plan.explain()
+def test_the_number_of_rows_is_in_the_interval(clinic: dp.Protected) -> None:
+    """Of all of them, and by ward; with a sum, an average and a join along the link.
+
+    False alarm: intervals are taken at a confidence of 1 − 10⁻¹⁰.
+    """
+    surely = 1 - Fraction(1, 10**10)
+    rows = [pid for pid in range(900) for _ in range(pid % 30 + 1)]
+    ages = [pid % 90 for pid in rows]
+    for epsilon in ("0.11", "1.1", "5.1"):
+        answer = clinic.ask("SELECT COUNT(*) AS n FROM visits", epsilon=epsilon)
+        ((low, high),) = answer.interval("n", surely)  # type: ignore[misc]  # there
+        assert low <= len(rows) <= high
+        by_ward = clinic.ask("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", epsilon=epsilon)
+        for ward, ends in zip(by_ward["ward"], by_ward.interval("n", surely), strict=True):
+            assert ends is not None
+            assert ends[0] <= sum("AB"[place % 2] == ward for place in range(len(rows))) <= ends[1]
+        sql = "SELECT SUM(p.age) AS s, AVG(p.age) AS a FROM visits v JOIN people p ON v.pid = p.pid"
+        joined = clinic.ask(sql, epsilon=epsilon)
+        for name, exact in (("s", sum(ages)), ("a", sum(ages) / len(ages))):
+            ((low, high),) = joined.interval(name, surely)  # type: ignore[misc]  # there
+            assert low <= exact <= high
 
 
-def test_the_rows_that_are_counted_are_those_of_the_chosen_limit(clinic: dp.Protected) -> None:
-    """Where few units have more rows than the limit that is chosen, the count is right but for what it cuts off."""
-    answer = clinic.ask("SELECT COUNT(*) AS n FROM visits", epsilon=20, limits="auto")
+def test_nearly_all_rows_are_counted_at_a_high_price(clinic: dp.Protected) -> None:
+    """The limit is hardly above what units have, and cuts off little."""
+    answer = clinic.ask("SELECT COUNT(*) AS n FROM visits", epsilon=20)
     truth = sum(pid % 30 + 1 for pid in range(900))
-    assert answer.cut_off is not None
     assert abs(answer["n"][0] - truth) < 0.1 * truth
 
 
