@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from math import ceil, floor, inf, isfinite
+from math import ceil, floor, inf, isfinite, prod
 from typing import TYPE_CHECKING, Protocol
 
 from discreet.errors import QueryError
@@ -219,7 +219,8 @@ def _stands_for_null(expr: ir.Expr) -> bool:
 def cut_off_of(draft: Draft, rows: RowsCutOff) -> CutOffIntervals:
     """What limits cut off of the numbers of a draft."""
     whole = frozenset(each.vector.name for each in draft.cells if each.read(Moment()) is not None)
-    return CutOffIntervals(rows, RowSpans(draft.noises, whole, counts_all_units=not draft.keys))
+    groups = prod(len(key.values or ()) for key in draft.keys)
+    return CutOffIntervals(rows, RowSpans(draft.noises, whole, counts_all_units=groups <= (draft.limits.groups or 1)))
 
 
 def covers(draft: Draft, expr: ir.Expr, rows: RowsCutOff) -> bool:
