@@ -28,7 +28,7 @@
     │   ├── UngroupedColumn      a row's own value would be released
     │   ├── UnboundedColumn      a sum whose size no declaration limits
     │   ├── DeltaRequired        groups aren't public and no δ was given to select them
-    │   ├── LimitsRequired       a unit may have many rows, and neither declaration nor question says how many count
+    │   ├── LimitsRequired       a unit may have many rows, and nothing says how many count, nor can it be found out
     │   ├── TooManyGroups        the public keys multiply to more groups than can be answered
     │   ├── TooManyValues        an answer would release more numbers than a server lets one have
     │   └── Unsupported          SQL that discreet can't bound
@@ -302,7 +302,7 @@ class DeltaRequired(QueryError):
 
 
 class LimitsRequired(QueryError):
-    """A unit may have many rows of a table, and neither its declaration nor the question says how many count."""
+    """A unit may have many rows of a table, nothing says how many count, and there is no room to find out privately."""
 
 
 class TooManyGroups(QueryError):

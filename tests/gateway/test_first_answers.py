@@ -2,8 +2,8 @@
 
 Twelve pairs of a register and its events, from one row of everybody to one person with most of the rows, under names
 that are on a list and under names that aren't; ten questions each, as somebody asks who has read nothing. A question of
-many rows has its limit chosen, and its interval holds what that cuts off, or the line below says that it doesn't; then
-it is asked again under one that nobody exceeds. Intervals are asked for at 1 − 10⁻¹²: fewer than 1,000 are looked at, so
+many rows has its limit chosen, and its interval holds what that cuts off, or a line below says that it doesn't; then it
+is asked again under one that nobody exceeds. Intervals are asked for at 1 − 10⁻¹²: fewer than 1,000 are looked at, so
 the chance of a false alarm is below 10⁻⁹.
 """
 

@@ -46,7 +46,7 @@ def test_an_answer_names_the_limit_in_force_and_how_to_learn_its_cost(clinic: dp
     assert dict(own.notes("cli"))["limits"].startswith("at most 1 row of each who counts; --cut-off measures")
     measured = clinic.ask(COUNT, epsilon=1, cut_off=True)
     assert ("limits", str(measured.cut_off)) in measured.notes()
-    assert dict(measured.notes())["±"] == "at 95 %"
+    assert dict(measured.notes())["±"] == "at 95 %; with what limits cut off"
 
 
 @pytest.mark.parametrize("question", ["SELECT COUNT(DISTINCT who) AS n FROM visits", "SELECT COUNT(*) AS n FROM rows"])

@@ -103,8 +103,6 @@ def test_names_with_points_are_linked_apart(tmp_path: Path) -> None:
     [
         (list, "a list of tables holds what table"),
         (lambda: [customers(), ORDERS], "a list of tables holds what table"),
-        (lambda: [customers(), orders(limits=None)], "a unit of table 'orders' may have many rows, so it needs limits"),
-        (lambda: [customers(limits=None)], "a unit of id may have many rows, so it needs limits"),
         (lambda: [orders()], "linked to 'customers', which isn't declared"),
         (lambda: [customers(), orders(links={"customer_id": "customers"})], "isn't a table and its column"),
         (lambda: [customers(), orders(links={"who": "customers.id"})], "has no column 'who'"),
@@ -139,12 +137,10 @@ def test_what_belongs_to_a_table_is_not_said_of_the_list(tmp_path: Path) -> None
 
 
 def test_one_table_needs_a_unit(tmp_path: Path) -> None:
-    """Whose presence is hidden has no default, nor has how much of an id counts."""
+    """Whose presence is hidden has no default."""
     with pytest.raises(InvalidArgument, match="whose presence should be hidden") as caught:
         dp.protect(CUSTOMERS, name="c", budget=dp.Budget(1), ledger=tmp_path / "l")
     assert "Unit.row()" in caught.value.hint
-    with pytest.raises(InvalidArgument, match="a unit of id may have many rows"):
-        dp.protect(CUSTOMERS, name="c", unit=dp.Unit("id"), budget=dp.Budget(1), ledger=tmp_path / "l")
 
 
 def test_declarations_can_be_said_in_short(tmp_path: Path) -> None:
@@ -443,3 +439,10 @@ def test_a_column_is_named_once(tmp_path: Path) -> None:
             assert [str(column) for column in protected.dataset.tables[0].columns] == ["Pay real in [0, 9]"]
     with pytest.raises(InvalidArgument, match="declared as one called 'age'"):
         opened(dp.Column(name="age", kind=dp.Kind.REAL))
+
+
+def test_tables_without_limits_leave_them_to_each_question(tmp_path: Path) -> None:
+    """One row isn't a guess that is made for them."""
+    with shop(tmp_path, customers(limits=None), orders(limits=None)) as protected:
+        assert [table.limits for table in protected.dataset.tables] == [None, None]
+        assert protected.plan("SELECT COUNT(*) AS n FROM orders", epsilon=1).profiles

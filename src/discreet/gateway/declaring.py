@@ -43,7 +43,7 @@ class DeclaredTable:
         name: what questions call it.
         unit: whose presence is hidden; None if a link says whose a row is, or the table is public.
         columns: declarations by column name.
-        limits: how much a unit may contribute to one question; None where no unit has two rows, or there is none.
+        limits: how much a unit may contribute to one question; None where each question says it, or has it chosen.
         links: columns whose values name rows of other tables.
         public: whether everyone may know the table as it is.
         unique: columns of a public table in which no value occurs twice.
@@ -52,9 +52,6 @@ class DeclaredTable:
         most_left_out: the part of its records that an admission may leave out.
         time_zone: the zone in which to show times that the source holds as points in time.
         refresh: the group of tables that it is admitted with; empty for those that name none.
-
-    Raises:
-        InvalidArgument: limits are missing.
     """
 
     data: object
@@ -70,16 +67,6 @@ class DeclaredTable:
     most_left_out: Rationalizable = MOST_LEFT_OUT
     time_zone: str | None = None
     refresh: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse a unit of many rows without limits: no number of rows is a safe guess."""
-        one_row = self.unit is not None and self.unit.is_row
-        if self.limits is None and not self.public and not one_row:
-            who = f"a unit of {self.unit}" if self.unit is not None else f"a unit of table {self.name!r}"
-            raise InvalidArgument(
-                f"{who} may have many rows, so it needs limits",
-                hint="limits=Limits(rows=50), or Limits(groups=5, rows_per_group=10)" + self._each_row,
-            )
 
     @property
     def _each_row(self) -> str:
@@ -108,12 +95,13 @@ class DeclaredTable:
             raise InvalidArgument(
                 f"table {self.name!r} has no column 'row' to be the unit", hint="unit=Unit.row() makes each row a unit"
             )
+        is_one_row = self.public or (self.unit is not None and self.unit.is_row)
         return Table(
             name=self.name,
             source=source,
             columns=tuple(self._zoned(column) for column in _declare(schema, self.columns, source)),
             unit=self.unit,
-            limits=self.limits or Limits(rows=1),
+            limits=Limits(rows=1) if self.limits is None and is_one_row else self.limits,
             row_ceiling=self.row_ceiling,
             most_rows_per_unit=self.most_rows_per_unit,
             most_left_out=rational(self.most_left_out, "most_left_out"),
@@ -159,7 +147,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
         links: columns whose values name rows of other tables, with the table and its column: `"customers.id"`, or
             `("customers", "id")` where a name has points in it.
         public: whether everybody may know the table as it is, every row of it. It is joined with, and never protected.
-        limits: how much a unit may contribute to one question; needed for private tables unless each row is a unit.
+        limits: how much a unit may contribute to one question; left out, each question says it, or has it chosen.
         columns: declarations by column name, as for `protect`.
         unique: columns of a public table in which no value occurs twice; checked when the table is read.
         row_ceiling: more rows than the table will ever have.
@@ -169,7 +157,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
         refresh: the group of tables that it is admitted with, such as "daily", where there are different schedules.
 
     Raises:
-        InvalidArgument: limits are missing, or a link isn't a table and its column.
+        InvalidArgument: a link isn't a table and its column.
 
     Examples:
         >>> orders = table("orders.csv", name="orders", links={"customer_id": "customers.id"}, limits=Limits(rows=20))

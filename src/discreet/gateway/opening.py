@@ -76,7 +76,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         unit: whose presence is hidden, or the name of the column that tells units apart; needed for one table.
         budget: the loss allowed over all questions of all analysts, over all tables; a number is its ε.
         columns: declarations by column name: `Bounds` or a pair, `Keys` or a list, or `Column`, which says everything.
-        limits: how much a unit may contribute to one question; needed unless each row is a unit.
+        limits: how much a unit may contribute to one question; left out, each question says it, or has it chosen.
         adjacency: which tables are neighbours.
         ledger: a path or database URL; `<name>.ledger` by default. Created if it isn't there.
         analysts: smaller budgets of single analysts, in all or, as `MonthlyShare`, in each month; if there are any,

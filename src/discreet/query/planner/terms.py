@@ -57,13 +57,13 @@ class Terms(TypedDict, total=False):
         limits: how much a unit may contribute to this question, in place of the declared limits. Lower ones cut off
             more and need less noise; all are private. "auto" spends a tenth of the offer on a private profile of how
             much units contribute, and chooses the limits that err least; the answer then says which, and about how much
-            they cut off.
+            they cut off, and its intervals hold that. The same is done where no table declares limits.
         bounds: bounds of columns, in place of wider declared ones or of none: `{"income": Bounds(0, 10**6)}`. "auto"
             spends another tenth of the offer on a private profile of how large values are, and chooses bounds that hold
             nearly all of them; the answer says which.
         consistent: without effect: the groups of ROLLUP, CUBE and GROUPING SETS add up wherever they can.
-        cut_off: whether to measure how much limits cut off, even if they aren't chosen, and how many units have values
-            that bounds move before they are added up; for a tenth of the offer.
+        cut_off: whether to measure how much limits cut off, even if they aren't chosen, so that intervals hold it, and
+            how many units have values that bounds move before they are added up; for a tenth of the offer.
         dialect: the SQL dialect of the question, as sqlglot names it; "duckdb" by default.
         analyst: who asks, if analysts have budgets of their own.
     """
