@@ -114,6 +114,10 @@ def test_the_number_of_rows_is_in_the_interval(clinic: dp.Protected) -> None:
         for ward, ends in zip(by_ward["ward"], by_ward.interval("n", surely), strict=True):
             assert ends is not None
             assert ends[0] <= sum("AB"[place % 2] == ward for place in range(len(rows))) <= ends[1]
+        people = clinic.ask("SELECT ward, COUNT(DISTINCT pid) AS u FROM visits GROUP BY ward", epsilon=epsilon)
+        for ward, ends in zip(people["ward"], people.interval("u", surely), strict=True):
+            assert ends is not None
+            assert ends[0] <= len({pid for place, pid in enumerate(rows) if "AB"[place % 2] == ward}) <= ends[1]
         sql = "SELECT SUM(p.age) AS s, AVG(p.age) AS a FROM visits v JOIN people p ON v.pid = p.pid"
         joined = clinic.ask(sql, epsilon=epsilon)
         for name, exact in (("s", sum(ages)), ("a", sum(ages) / len(ages))):

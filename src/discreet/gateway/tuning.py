@@ -96,7 +96,7 @@ def _limited(plan: Plan, again: Callable[[Plan, Request], Plan]) -> Generator[Pl
     chosen = None if cut_off is None else cut_off.limits
     limits = chosen if plan.request.limits == "auto" else plan.request.limits
     outcome = yield again(plan, replace(plan.request.left(SHARE), limits=limits, cut_off=False))
-    rows = None if cut_off is None else _rows(outcome.plan, *profiles[number - 1])
+    rows = None if cut_off is None else _rows(outcome.plan, profiles[:number])
     if cut_off is not None and rows is not None:
         most, shows = rows.classes[-1].last, _profile(*profiles[number - 1], None).shows_up_to
         hidden = rows.beyond(shows, float(plan.request.confidence)) if rows.limit < most else 0
@@ -108,30 +108,44 @@ def _limited(plan: Plan, again: Callable[[Plan, Request], Plan]) -> Generator[Pl
     return Tuned(outcome=outcome, before=plan.profiles, cut_off=cut_off, rows=rows, moved=found)
 
 
-def _rows(plan: Plan, asked: Plan, groups: Sequence[Group]) -> RowsCutOff | None:
+def _rows(plan: Plan, profiles: Sequence[tuple[Plan, Sequence[Group]]]) -> RowsCutOff | None:
     """How many rows the limits of a plan cut off, as intervals take it; None if they can't.
 
     Args:
         plan: of the question, under the limits that were chosen, or given.
-        asked: the profile of its rows.
-        groups: that were released for it.
+        profiles: of the rows of units, or of their groups and rows.
     """
-    limits = {draft.limits.rows for draft in plan.drafts}
-    exacts = [level.exact.most_pairs for level in plan.levels]
-    if len(limits) > 1 or None in limits or any(draft.has_private_keys for draft in plan.drafts):
+    (limit, among), *others = {(draft.limits.rows, draft.limits.groups) for draft in plan.drafts}
+    pairs_tried = max(level.exact.most_pairs for level in plan.levels)
+    if others or limit is None or any(draft.has_private_keys for draft in plan.drafts):
         return None
-    if max(exacts) > asked.levels[0].exact.most_pairs:  # joins leave out pairs of a unit that the question counts
-        return None
-    (noise,), (limit,) = asked.levels[0].draft.noises, limits
-    most = rows_of_unit(plan.question.source)
+    if any(pairs_tried > asked.levels[0].exact.most_pairs for asked, _ in profiles):
+        return None  # joins leave out pairs of a unit's rows that the question counts
+    most, by_group = rows_of_unit(plan.question.source), bool(plan.question.keys)
+    pairs = None
+    if among is not None and len(profiles) > 1:
+        groups = max(prod(len(key.values or ()) for key in draft.keys) for draft in plan.drafts)
+        classes = tuple(replace(each, last=min(each.last, groups)) for each in _size_classes(*profiles[0], most))
+        pairs = RowsCutOff(classes, _noise(profiles[0][0]), among, by_group)  # a profile has groups of any key in it
+    return RowsCutOff(_size_classes(*profiles[-1], most), _noise(profiles[-1][0]), limit, by_group, pairs)
+
+
+def _size_classes(asked: Plan, groups: Sequence[Group], most: int | None) -> tuple[SizeClass, ...]:
+    """The classes of a profile that a unit can be in."""
+    noise = _noise(asked)
     counts = {group.key[0]: group.noisy[noise.measure.name] for group in groups}
     ceiling, ends = inf if most is None else most, (*STEPS[:-1], inf)
-    classes = [
+    return tuple(
         SizeClass(first, min(last, ceiling), float(noise.step * count))
         for place, (first, last) in enumerate(zip(FIRSTS, ends, strict=True))
         if first <= ceiling and isinstance(count := counts[place], int)
-    ]
-    return RowsCutOff(tuple(classes), noise, limit or 1, by_group=bool(plan.question.keys))
+    )
+
+
+def _noise(asked: Plan) -> Noise:
+    """The noise in the classes of a profile."""
+    (noise,) = asked.levels[0].draft.noises
+    return noise
 
 
 def _each(profiles: Sequence[Plan]) -> Generator[Plan, Outcome, list[tuple[Plan, Sequence[Group]]]]:

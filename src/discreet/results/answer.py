@@ -314,6 +314,7 @@ class Answer:
         if not columns or any(len(found) != len(rows) for found in ends.values()):
             raise ValueError("no columns, or not an interval for each row")
         cut_off, signature = data.get("cut_off"), data.get("signature")
+        told = [name for name in _CUT_OFF if cut_off is not None and name in cut_off]  # earlier versions told less
         return cls(
             columns=columns,
             intervals=_Read(level, ends, len(rows)),
@@ -325,7 +326,7 @@ class Answer:
             entry=int(data["entry"]),
             reused=bool(data["reused"]),
             origin=tuple(map(int, data["origin"])),
-            cut_off=None if cut_off is None else CutOff(**{name: cut_off[name] for name in _CUT_OFF}),
+            cut_off=None if cut_off is None else CutOff(**{name: cut_off[name] for name in told}),
             unless_hidden={
                 name: _ends_from_json(ends, kinds[name]) for name, ends in data.get("unless_hidden", {}).items()
             },

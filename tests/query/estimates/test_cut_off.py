@@ -162,6 +162,26 @@ def test_whatever_the_rows_that_are_missing_were_the_whole_is_in_the_interval(mi
             assert not usual.lo <= exact_s / exact_n <= usual.hi
 
 
+def test_numbers_of_units_lose_pairs_of_unit_and_group() -> None:
+    """As many as a limit on groups cuts off, where that is known; and none where it leaves out no unit."""
+    units = ir.Units(name="k")
+    noises = (Noise(measure=units, mechanism=NOISY), Noise(measure=COUNT, mechanism=NOISY))
+    spans = RowSpans(noises, frozenset(), counts_all_units=False)
+    rows = RowsCutOff((SizeClass(9, 9.0, 5_000.0),), noises[0], LIMIT, by_group=True)
+    known = RowsCutOff(
+        rows.classes, noises[0], LIMIT, by_group=True, pairs=RowsCutOff((SizeClass(9, 9.0, 30.0),), noises[0], LIMIT)
+    )
+    number, per_unit = LinearRatio(Linear.of("k")), LinearRatio(Linear.of("n"), Linear.of("k"))
+    assert not CutOffIntervals(rows, spans).covers(number)
+    assert CutOffIntervals(known, spans).covers(number)
+    assert not CutOffIntervals(known, spans).covers(per_unit)
+    found = CutOffIntervals(known, spans).moved(number, Interval(100.0, 110.0), 0.95)
+    assert found.lo == 100
+    assert 140 <= found.hi < 145
+    all_ = CutOffIntervals(rows, RowSpans(noises, frozenset(), counts_all_units=True))
+    assert all_.moved(number, Interval(100.0, 110.0), 0.95) == Interval(100.0, 110.0)
+
+
 def test_an_average_of_which_any_number_may_be_missing_is_only_what_bounds_say() -> None:
     """And a ratio that nothing bounds isn't known."""
     noises = {each.name: Noise(measure=each, mechanism=NOISY) for each in (COUNT, SUM)}

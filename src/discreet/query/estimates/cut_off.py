@@ -66,12 +66,14 @@ class RowsCutOff:
         noise: of each count.
         limit: on the rows of a unit.
         by_group: whether the answer has groups, over which nobody knows how these rows are spread: any has at most all.
+        pairs: the same of pairs of unit and group, as a limit on groups cuts off; None where that isn't known.
     """
 
     classes: tuple[SizeClass, ...]
     noise: Noise
     limit: int
     by_group: bool = False
+    pairs: RowsCutOff | None = None
 
     def between(self, confidence: float) -> Interval:
         """The least and the most, with this confidence."""
@@ -162,14 +164,25 @@ class CutOffIntervals:
     spans: RowSpans
 
     def covers(self, known: Estimator | LinearRatio) -> bool:
-        """Whether they are known of an aggregate, or of a ratio: of what is made of sums over rows by arithmetic."""
+        """Whether they are known of an aggregate, or of a ratio: of what is made of sums over rows by arithmetic.
+
+        And of what is made of numbers of units alone, which other limits bound.
+        """
         ratio = known if isinstance(known, LinearRatio) else known.ratio
+        if ratio is not None and self._counts_pairs(ratio):
+            return self.rows.pairs is not None
         parts = () if ratio is None else (ratio.numerator, ratio.denominator)
         return bool(parts) and all(self.spans.of(each.floats) is not None for each in parts)
 
-    def noise_level(self, confidence: float) -> float:
+    @staticmethod
+    def noise_level(confidence: float) -> float:
         """The confidence that is left for the noise of an answer."""
         return 1 - (1 - confidence) * (1 - _FOR_ROWS)
+
+    @staticmethod
+    def rows_level(confidence: float) -> float:
+        """The confidence with which the number of rows is taken."""
+        return 1 - (1 - confidence) * _FOR_ROWS
 
     def moved(self, ratio: LinearRatio, kept: Interval, confidence: float) -> Interval:
         """The interval of a linear combination over all rows.
@@ -179,8 +192,12 @@ class CutOffIntervals:
             kept: its interval over what was kept, at the `noise_level`.
             confidence: of both together.
         """
-        span, rows = self._span(ratio.numerator.floats), self._rows(confidence)
-        low, high = _times(rows, span)
+        factors = ratio.numerator.floats
+        if self.rows.pairs is not None and self._counts_pairs(ratio):
+            rows, span = self.rows.pairs, Interval(min(0.0, *factors.values()), max(0.0, *factors.values()))
+        else:
+            rows, span = self.rows, self._span(factors)
+        low, high = _times(rows.between(self.rows_level(confidence)), span)
         return Interval(kept.lo + low, kept.hi + high)
 
     def of_ratio(
@@ -195,7 +212,8 @@ class CutOffIntervals:
             level: the confidence for the noise.
             confidence: of all, from which that for the rows follows.
         """
-        names, rows = ratio.parts, Interval(0.0, self._rows(confidence).hi)  # none at all explains what was released
+        # That none at all were cut off explains what was released.
+        names, rows = ratio.parts, Interval(0.0, self.rows.between(self.rows_level(confidence)).hi)
         above, below = ratio.numerator.floats, ratio.denominator.floats
 
         def moved(value: float | None) -> tuple[float, float]:
@@ -213,9 +231,10 @@ class CutOffIntervals:
             moved=moved,
         )
 
-    def _rows(self, confidence: float) -> Interval:
-        """How many rows were cut off, but for their part of the error."""
-        return self.rows.between(1 - (1 - confidence) * _FOR_ROWS)
+    def _counts_pairs(self, ratio: LinearRatio) -> bool:
+        """Whether a linear combination is of numbers of units, of which limits leave some out."""
+        units = {each.measure.name for each in self.spans.noises if isinstance(each.measure, ir.Units)}
+        return ratio.is_linear and not self.spans.counts_all_units and set(ratio.parts) <= units and bool(ratio.parts)
 
     def _span(self, factors: Mapping[str, float]) -> Interval:
         found = self.spans.of(factors)
