@@ -33,6 +33,9 @@ _LOPSIDED = 1 / 20
 ±.
 """
 
+_FAR = 10
+"""One end that is so many times as far away as the other has digits that suit the other."""
+
 _DECIMAL = re.compile(r"decimal\(38,(\d\d?)\)")
 
 
@@ -226,6 +229,8 @@ def cell_text(value: object, found: Ends, *, by_ends: bool = False) -> str:
         ('38.58 ± 0.24', '3.0 (2.5 to 4.5)', 'NULL')
         >>> cell_text(38, (35, inf)), cell_text(38.58164, (38.34, inf))
         ('38 (at least 35)', '38.58 (at least 38.34)')
+        >>> cell_text(2.43, (2.26, 18.1))
+        '2.43 (2.26 to 18.10)'
     """
     if value is None:
         return "NULL"
@@ -236,7 +241,8 @@ def cell_text(value: object, found: Ends, *, by_ends: bool = False) -> str:
     if found is None or isinstance(found[0], date) or isinstance(found[1], date):
         return f"{value:.6g}" if isinstance(value, float) else str(value)
     below, above = float(value) - found[0], found[1] - float(value)
-    error = max((each for each in (below, above) if each < inf), default=0.0)
+    known = sorted(each for each in (below, above) if 0 < each < inf)
+    error = (known[0] if known[-1] > _FAR * known[0] else known[-1]) if known else 0.0
     places = max(0, 1 - floor(log10(error))) if error > 0 and not isinstance(value, int) else 0
     shown = f"{value:.{places}f}" if isinstance(value, float) else str(value)
     if not by_ends and not _is_lopsided(value, found):

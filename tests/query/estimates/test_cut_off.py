@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import inf
 
@@ -131,6 +132,18 @@ def test_a_row_moves_what_is_measured_by_what_it_can_add() -> None:
         )
         is None
     )
+
+
+def test_a_row_that_is_missing_has_left_room() -> None:
+    """So the number of units, which is read from parts and room alike, is moved by none; the number of rows by each."""
+    spans = intervals(Interval(0, 0), replace(VECTOR, parts=(*VECTOR.parts, Fraction(9)), rows=10), whole=True).spans
+    assert spans.of({"v.0": 0.1, "v.1": 0.1, "v.room": 0.1}) == Interval(0.0, 0.0)
+    rows = spans.of({"v.0": 1.0, "v.1": 1.0})
+    both = spans.of({"v.0": 1.1, "v.1": 1.1, "v.room": 0.1})
+    assert rows is not None
+    assert both is not None
+    for found in (rows, both):
+        assert (found.lo, found.hi) == (pytest.approx(1, rel=1e-5), pytest.approx(1, rel=1e-5))
 
 
 @pytest.mark.parametrize("missing", [0, 3, 40])

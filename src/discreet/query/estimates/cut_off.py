@@ -133,7 +133,10 @@ class RowSpans:
         if not any(own):
             return Interval(0.0, 0.0)
         match measure:
-            case ir.Vector(name=name, most=most):
+            case ir.Vector(name=name, most=most, rows=rows):
+                if rows is not None:  # what a row adds to its parts, its unit leaves less of the whole
+                    *own, room = own
+                    own = [each - room for each in own]
                 low, high, more = min(own), max(own), most * step  # than 1, by rounding; and as much less
                 if name not in self.whole:
                     low, high = min(low, 0.0), max(high, 0.0)
@@ -145,7 +148,7 @@ class RowSpans:
                 return Interval(min(own[0], 0.0), max(own[0], 0.0))
             case ir.Units():
                 return Interval(0.0, 0.0) if self.counts_all_units else None
-            case ir.Histogram():
+            case ir.Histogram() | ir.Room():
                 return None
             case _:
                 raise unforeseen(measure)
