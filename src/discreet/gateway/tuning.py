@@ -149,11 +149,12 @@ def _noise(asked: Plan) -> Noise:
 
 
 def _each(profiles: Sequence[Plan]) -> Generator[Plan, Outcome, list[tuple[Plan, Sequence[Group]]]]:
-    """Each profile with what was released for it."""
+    """What was released for each profile, with the plan that says which noise it has."""
     found = []
     for profile in profiles:
-        (groups,) = (yield profile).groups
-        found.append((profile, groups))
+        outcome = yield profile
+        (groups,) = outcome.groups
+        found.append((outcome.plan, groups))
     return found
 
 
@@ -235,6 +236,8 @@ def _size(noise: Noise) -> float:
 
 
 def _deviation(noise: Noise) -> float:
-    """A rough size of a mechanism's noise."""
+    """A rough size of a measure's noise: the scale, or sigma, of one mechanism."""
+    if not noise.is_sum or noise.number > 1:
+        return noise.deviation
     mechanism = noise.mechanism
     return float(noise.step * (mechanism.sigma if isinstance(mechanism, Gaussian) else mechanism.scale))

@@ -36,8 +36,9 @@ class CutOff(Generic[_Words]):
         >>> print(CutOff(0.01, 0.004, 0.071, "24 rows"))
         limits (24 rows) cut off 0.4% to 7.1% of the rows
         >>> print(CutOff(0.01, 0.004, 0.071, "24 rows", ceiling=10_000, shows=96, hidden=60).upper_ends)
-        no unit with more than 96 rows shows, and up to 60 of them could hide: ends of intervals allow for as many, with
-        up to 10,000 rows each
+        ... # doctest: +NORMALIZE_WHITESPACE
+        no unit with more than 96 rows shows, and up to 60 of them could hide:
+        ends of intervals allow for as many, with up to 10,000 rows each
     """
 
     share: float

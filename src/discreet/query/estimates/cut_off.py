@@ -93,9 +93,14 @@ class RowsCutOff:
 
     def _sum(self, weighed: Sequence[tuple[float, float]], outside: float) -> float:
         """A weighted sum of counts, and as far above it, or below, as noise may have carried it."""
-        step = float(self.noise.step)
-        addends = tuple(Addend(self.noise.mechanism, step * weight) for weight, _ in weighed if weight)
+        step, weights = float(self.noise.step), [weight for weight, _ in weighed if weight]
+        addends = tuple(
+            Addend(each.mechanism, step * weight * each.factor, each.number)
+            for weight in weights
+            for each in self.noise.held
+        )
         reach = combined_radius(addends, min(abs(outside), 0.5)) if addends else 0.0
+        reach += step * float(self.noise.rounded) * sum(weights)
         return sum(weight * count for weight, count in weighed) + (reach if outside > 0 else -reach)
 
 

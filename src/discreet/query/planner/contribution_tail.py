@@ -11,7 +11,7 @@ class that shows, as where a rule or a calendar ends it. A is found by least squ
 explains all classes, empty ones among them. What is expected is their average.
 
 This is guesswork over released numbers: it decides how well a limit is chosen, and nothing is proved by it. What an
-answer says of the rows that were cut off rests on the noise alone, see `contribution_profile`. To add what is expected
+answer says of the rows that were cut off rests on the noise alone, see `estimates.cut_off`. To add what is expected
 beyond the limit to a count was tried, and errs more: the tail is known too badly.
 """
 
@@ -34,12 +34,9 @@ STEPS = (1, 2, 3, *(half * 2**power for power in range(1, 18) for half in (2, 3)
 FIRSTS = (1, *(step + 1 for step in STEPS[:-1]))
 """The classes begin at these numbers of rows."""
 
-_ALONE = 10
-"""A class shows from this many noise scales on: of all empty ones, noise alone makes one show less often than once in a
-thousand draws."""
-
-_BESIDE = 5
-"""The same beside another one that has as many: at most once in a thousand draws."""
+_SHOWN = ((1, 10), (2, 5), (3, 3))
+"""So many neighbouring classes show if each holds this many noise scales. Of all empty ones, noise alone makes one show
+less often than once in 300 draws."""
 
 _PARTS = 4
 """Into so many parts classes are divided, along the curves."""
@@ -91,12 +88,16 @@ def expected_units(counts: Sequence[int], scale: float, most: int | None) -> Exp
         counts: noisy, of the units in each class of `STEPS`.
         scale: of the noise.
         most: the most rows that a unit has; None where nothing bounds them.
+
+    Returns:
+        Nothing, where no class shows.
     """
     parts = _parts(most)
     number = parts[-1].place + 1
     shows = shown_classes(counts[:number], scale)
-    last = max((place for place in range(number) if shows[place]), default=None)
-    last = max(range(number), key=counts.__getitem__) if last is None else last
+    if not any(shows):
+        return []
+    last = max(place for place in range(number) if shows[place])
     first = _window(counts, parts, last)
     inside = [part for part in parts if part.place >= first]
     fitted = dict(zip(inside, _fitted(counts[:number], scale, most, first, last), strict=True))
@@ -114,11 +115,12 @@ def expected_units(counts: Sequence[int], scale: float, most: int | None) -> Exp
 
 def shown_classes(counts: Sequence[int], scale: float) -> list[bool]:
     """Which classes hold more than noise alone would make of nothing."""
-    high = [False, *(count > _BESIDE * scale for count in counts), False]
-    return [
-        count > _ALONE * scale or (high[place + 1] and (high[place] or high[place + 2]))
-        for place, count in enumerate(counts)
-    ]
+    found = [False] * len(counts)
+    for number, scales in _SHOWN:
+        for place in range(len(counts) - number + 1):
+            if all(count > scales * scale for count in counts[place : place + number]):
+                found[place : place + number] = [True] * number
+    return found
 
 
 @lru_cache(maxsize=64)
