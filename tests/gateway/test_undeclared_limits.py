@@ -65,7 +65,7 @@ def test_a_question_that_states_no_limit_has_one_chosen(clinic: dp.Protected, qu
     plan = clinic.plan(question, epsilon=1)
     assert len(plan.steps) > 1
     assert plan.digest == clinic.plan(question, epsilon=1, limits="auto").digest
-    assert "chosen by what is asked first" in plan.explain()
+    assert "how much units contribute, by which limits are chosen: ε = 0." in plan.explain()
     assert clinic.plan(question, epsilon=1, limits=dp.Limits(rows=30)).profiles == ()
     before = clinic.spent.epsilon
     answer = clinic.ask(question, epsilon=1)

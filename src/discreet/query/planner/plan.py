@@ -333,6 +333,7 @@ class Plan:
             self.drafts,
             self.cost,
             profiles,
+            request=self.request,
             noise=noise,
             work=work,
             warnings=self.warnings,

@@ -53,6 +53,7 @@ def explain(  # noqa: PLR0913 — a plan, part by part
     cost: Loss,
     profiles: Sequence[Loss] = (),
     *,
+    request: Request,
     noise: str | None = None,
     work: str = "",
     warnings: Sequence[str] = (),
@@ -64,6 +65,7 @@ def explain(  # noqa: PLR0913 — a plan, part by part
         drafts: of the question.
         cost: all of it.
         profiles: what each of the questions costs that are asked first.
+        request: what was offered for all of it.
         noise: which was chosen and why, where there was a choice.
         work: how far one unit can move what it takes.
         warnings: in plain sentences.
@@ -82,11 +84,22 @@ def explain(  # noqa: PLR0913 — a plan, part by part
     if profiles:
         asked = "a private question" if len(profiles) == 1 else f"{len(profiles)} private questions"
         costs = " or ".join(str(each) for each in dict.fromkeys(profiles))
-        head.append(("first", [f"{asked}, how much units contribute or how large values are: {costs} each"]))
+        each = "" if len(profiles) == 1 else " each"
+        head.append(("first", [f"{asked}, {_first(request)}: {costs}{each}"]))
     if work:
         head.append(("work", [f"one {draft.unit} can move what it takes by at most {work}"]))
     sections = head + [section for each in drafts for section in _level(each)]
     return "\n".join(_section(title, lines) for title, lines in sections)
+
+
+def _first(request: Request) -> str:
+    """What is asked before the question itself, in words."""
+    about = ["how large values are, by which bounds are chosen"] if request.unknown_bounds else []
+    if request.limits == "auto":
+        about.append("how much units contribute, by which limits are chosen")
+    if request.cut_off:
+        about.append("what limits cut off and bounds move")
+    return "; ".join(about)
 
 
 def levels_in_words(measured: Sequence[Draft], found: Reconstruction) -> str:
