@@ -30,9 +30,6 @@ _PLACE = re.compile(r"\s*\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end 
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-# ── Reading ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def parse(data: bytes) -> dict[str, object]:
     """Read TOML; numbers with a point or exponent become exact decimals.
 
@@ -82,9 +79,6 @@ def _syntax(message: str, text: str) -> ConfigError:
     backslash = re.search("escape|hex", words)
     hint = "put texts and unusual names in double quotes" if not backslash else "in paths, write / instead of \\"
     return ConfigError(f"the file isn't valid TOML: {words[:1].lower()}{words[1:]}", hint=hint, place=place)
-
-
-# ── Texts, keys and files ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def quoted(text: str) -> str:
@@ -161,8 +155,6 @@ def reason(error: Exception) -> str:
     """The system's words for what went wrong, without the path, which is named already."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
-
-# ── Entries ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _RATIO = re.compile(rf"[+-]?[0-9]{{1,{MOST_DIGITS}}}/[0-9]{{1,{MOST_DIGITS}}}")
 _DECIMAL = re.compile(rf"[+-]?[0-9]{{1,{MOST_DIGITS}}}(\.[0-9]{{1,{MOST_DIGITS}}})?([eE][+-]?[0-9]{{1,9}})?")
