@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod, sqrt
+from functools import cached_property
+from math import exp, fsum, log, prod, sqrt
 
 from discreet.accounting import charge_of
 from discreet.errors import AccuracyUnreachable, Unsupported
@@ -278,19 +279,50 @@ def worst_error(drafts: Iterable[Draft]) -> float:
     Args:
         drafts: with noises and selections.
     """
-    return max((error for draft in drafts for error in relative_errors(draft)), default=1.0)
+    return max((error for draft in drafts for error in _relative_errors(draft)), default=1.0)
 
 
-def gain(one: Sequence[Draft], other: Sequence[Draft]) -> float:
-    """How many times as much the other drafts need for what is wanted; or, for the same offer, err at their worst.
+@dataclass(frozen=True)
+class Judged:
+    """The drafts of all levels of a question, to be compared with others.
 
     Args:
-        one: of all levels of a question.
-        other: of the same, planned otherwise.
+        drafts: with noises and selections.
     """
-    needed = [float(sum((draft.needed or MOST for draft in drafts), Fraction(0))) for drafts in (other, one)]
-    before, now = needed if needed[0] != needed[1] else (worst_error(other), worst_error(one))
-    return before / now if now else 1.0
+
+    drafts: Sequence[Draft]
+
+    def gain(self, other: Judged) -> float:
+        """How many times as much the other drafts need for what is wanted; or, for the same offer, err at their worst.
+
+        Args:
+            other: of the same levels, planned otherwise.
+        """
+        before, now = other.needed, self.needed
+        if before == now:
+            before, now = other.worst, self.worst
+        return before / now if now else 1.0
+
+    @cached_property
+    def needed(self) -> float:
+        """The offer that is needed for what is wanted, over all levels."""
+        return float(sum((draft.needed or MOST for draft in self.drafts), Fraction(0)))
+
+    @cached_property
+    def worst(self) -> float:
+        """The worst relative error; see `worst_error`."""
+        return max(self._errors, default=1.0)
+
+    def gain_in_all(self, other: Judged) -> float:
+        """How many times as much the other drafts err, in the geometric mean over all aggregates."""
+        before, now = ([error for error in each._errors if error] for each in (other, self))  # noqa: SLF001 — its own
+        if not now or len(before) != len(now):
+            return 1.0
+        return exp((fsum(map(log, before)) - fsum(map(log, now))) / len(now))
+
+    @cached_property
+    def _errors(self) -> Sequence[float]:
+        return [error for draft in self.drafts for error in _relative_errors(draft)]
 
 
 def mean_error(drafts: Iterable[Draft]) -> float:
@@ -301,10 +333,10 @@ def mean_error(drafts: Iterable[Draft]) -> float:
 
 def squared_error(draft: Draft) -> float:
     """The sum of the squared relative errors of all aggregates, each as in `worst_error`."""
-    return sum(error**2 for error in relative_errors(draft))
+    return sum(error**2 for error in _relative_errors(draft))
 
 
-def relative_errors(draft: Draft) -> Iterator[float]:
+def _relative_errors(draft: Draft) -> Iterator[float]:
     """The relative error of each aggregate at the reference group, times its weight."""
     weights, laws = dict(draft.request.weights), draft.laws
     estimators = dict(draft.estimators)

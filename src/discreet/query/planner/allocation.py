@@ -99,9 +99,14 @@ class Prices:
 
     def error(self, measure: str) -> float:
         """How far the noise of a measure's number would reach, in the units of its values; as if it were continuous."""
-        (size,) = Joint.of(self.measures[measure].numbers[:1]).sizes
+        return self._errors[measure]
+
+    @cached_property
+    def _errors(self) -> Mapping[str, float]:
         outside = 1 - float(CONFIDENCE)
-        return size * (NormalDist().inv_cdf(1 - outside / 2) if self.is_gaussian else -log(outside))
+        reach = NormalDist().inv_cdf(1 - outside / 2) if self.is_gaussian else -log(outside)
+        sizes = Joint.of(list(self.measures.values())).sizes  # all numbers of a vector have the same
+        return {name: size * reach for name, size in zip(self.measures, sizes, strict=True)}
 
 
 def shares(draft: Draft, prices: Prices) -> dict[str, Fraction]:

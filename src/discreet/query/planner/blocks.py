@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from math import exp, fsum, log
 
 from discreet.query import ir
 from discreet.query.aggregates import Moment
 from discreet.query.estimates import Total
-from discreet.query.planner.accuracy import gain, relative_errors
+from discreet.query.planner.accuracy import Judged
 from discreet.query.planner.cells import TooManyCellsError
 from discreet.query.planner.draft import Draft
 from discreet.query.planner.measures import moments_of
@@ -67,17 +66,17 @@ class Trials:
     def best(self) -> Sequence[Draft]:
         """The drafts with the blocks that err least, of those that are tried."""
         found = self._best()
-        saved = gain(found, self.apart)
-        saved = saved if saved > _BY else _gain_in_all(found, self.apart)
-        return [replace(draft, saved=saved) for draft in found]
+        saved = found.gain(self._apart)
+        saved = saved if saved > _BY else found.gain_in_all(self._apart)
+        return [replace(draft, saved=saved) for draft in found.drafts]
 
     def together(self) -> Sequence[Draft]:
         """The drafts with all aggregates in one block, as far as they can be."""
         names = frozenset(self._asked)
         return self.planned((names,)) if names else self.apart
 
-    def _best(self) -> Sequence[Draft]:
-        best, blocks, left = self.apart, Blocks(), _MOST_TRIED
+    def _best(self) -> Judged:
+        best, blocks, left = self._apart, Blocks(), _MOST_TRIED
         least = self._written + _TIMES * _numbers(self.apart)
         for found in dict.fromkeys(_first(self._asked)):
             if left >= least:
@@ -107,7 +106,11 @@ class Trials:
         whole = {name for name, one in draft.estimators if len(self.apart) > 1 and isinstance(one, Total) and one.whole}
         return {name: asked for name, asked in moments_of(draft).items() if asked and name not in whole}
 
-    def _better(self, best: Sequence[Draft], blocks: Blocks, found: Blocks) -> tuple[Sequence[Draft], Blocks, int]:
+    @cached_property
+    def _apart(self) -> Judged:
+        return Judged(self.apart)
+
+    def _better(self, best: Judged, blocks: Blocks, found: Blocks) -> tuple[Judged, Blocks, int]:
         """Whichever errs less, by enough to be no matter of rounding, and doesn't take much longer; and what it took.
 
         That is decided by the worst error, and between equal ones by all of them.
@@ -118,12 +121,12 @@ class Trials:
             drafts = self.planned(found)
         except TooManyCellsError:
             return best, blocks, self._written + _numbers(self.apart)
-        tried = self._written + _numbers(drafts)
-        saved = gain(drafts, best)
-        errs_less = saved > _BY or (saved >= 1 and _gain_in_all(drafts, best) > _BY)
+        tried, judged = self._written + _numbers(drafts), Judged(drafts)
+        saved = judged.gain(best)
+        errs_less = saved > _BY or (saved >= 1 and judged.gain_in_all(best) > _BY)
         if not errs_less or self.readings(drafts) > _LONGER * (1 + self._readings_apart):
             return best, blocks, tried
-        return drafts, found, tried
+        return judged, found, tried
 
     @cached_property
     def _written(self) -> int:
@@ -136,15 +139,9 @@ class Trials:
         return self.readings(self.apart)
 
 
-def _gain_in_all(one: Sequence[Draft], other: Sequence[Draft]) -> float:
-    """How many times as much the other drafts err, in the geometric mean over all aggregates."""
-    before, now = ([error for draft in drafts for error in relative_errors(draft) if error] for drafts in (other, one))
-    return exp((fsum(map(log, before)) - fsum(map(log, now))) / max(len(now), 1)) if len(before) == len(now) else 1.0
-
-
 def _numbers(drafts: Sequence[Draft]) -> int:
     """How many numbers are released, over all levels."""
-    return sum(len(noise.numbers) for draft in drafts for noise in draft.noises)
+    return sum(len(ir.numbers_of(noise.measure)) for draft in drafts for noise in draft.noises)
 
 
 def _first(asked: Mapping[str, Sequence[Moment]]) -> Iterator[Blocks]:

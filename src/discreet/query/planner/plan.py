@@ -16,7 +16,7 @@ from discreet.privacy.events import to_dict as event_to_dict
 from discreet.query import ir
 from discreet.query.estimates import Noise
 from discreet.query.ir import canonical, grouping_sets_of
-from discreet.query.planner.accuracy import Expected, expected_errors, gain, mean_error, worst_error
+from discreet.query.planner.accuracy import Expected, Judged, expected_errors, mean_error, worst_error
 from discreet.query.planner.averages import with_averages
 from discreet.query.planner.blocks import Blocks, Trials
 from discreet.query.planner.bounds_profile import bounds_questions
@@ -495,7 +495,7 @@ def _with_ranks(drafts: Sequence[Draft], chosen: Sequence[Draft]) -> Sequence[Dr
         _ruled(replace(draft, blocks=one.blocks, saved=one.saved, counts_ranks=True, ranks_apart=reach))
         for draft, one, reach in zip(drafts, chosen, apart, strict=True)
     ]
-    return counted if gain(counted, chosen) > 1 else chosen
+    return counted if Judged(counted).gain(Judged(chosen)) > 1 else chosen
 
 
 def _ruled(draft: Draft) -> Draft:
