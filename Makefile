@@ -9,7 +9,7 @@ ROUNDS ?= 20
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve-demo test quick check docs bench soak oldest audit refresh clean
+.PHONY: help demo serve-demo test suite quick check docs bench soak oldest audit refresh clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 18
@@ -20,8 +20,12 @@ demo: $(VENV)/base.stamp ## the whole story, on a synthetic census made in memor
 serve-demo: $(VENV)/base.stamp ## the console, open on a synthetic census, until Ctrl-C
 	@$(BIN)/discreet demo --console
 
-test: check ## everything that must hold before a change is taken
+test: $(VENV)/dev.stamp ## everything that must hold before a change is taken
 	@.ci/chromium
+	@$(MAKE) --no-print-directory --jobs=2 check suite
+
+# Types take half a minute on a fresh machine, on one core; tests begin meanwhile.
+suite: $(VENV)/dev.stamp
 	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
 
 quick: check ## check, and for 45 seconds the tests that concern what changed since main
