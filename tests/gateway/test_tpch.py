@@ -17,6 +17,7 @@ import discreet as dp
 from discreet.errors import Unsupported
 from discreet.gateway.opening import _open
 from discreet.tables import Dataset
+from support.engines import keep_sessions
 from support.tpch import FOLDER, question, tables
 
 AS_WRITTEN = (1, 4, 5, 6, 7, 8, 9, 12, 13, 14, 19, 21)
@@ -60,8 +61,10 @@ def shop(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dp.
         budget=dp.Budget(epsilon=10**7, delta=0.5),
         ledger=str(tmp_path_factory.mktemp("ledger") / "tpch.ledger"),
     )
-    with _open(dataset, {}, create_ledger=True) as opened:
-        yield opened
+    with pytest.MonkeyPatch.context() as patch:
+        keep_sessions(patch)
+        with _open(dataset, {}, create_ledger=True) as opened:
+            yield opened
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,8 @@ from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES
 from support.sequential import Claim, all_stand
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 Opened = Callable[..., dp.Protected]
 
 SIZES = {"a": 100, "b": 9, "c": 10, "d": 0}

@@ -18,6 +18,8 @@ from discreet.tables import Column, Kind, Link, Source, Table
 from discreet.tables.admission import Snapshot, admit
 from discreet.tables.schema.owner import identifying
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 PERSON = Unit("pid")
 COLUMNS = (Column(name="pid", kind=Kind.INTEGER), Column(name="n", kind=Kind.INTEGER))
 
