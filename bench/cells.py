@@ -7,7 +7,7 @@ count people: 250 of them have 4 rows each, and may have 10. "apart" and "cells"
 radii that plans announce at 95 %, "found" the one that 95 % of draws of fresh noise stay within, and "holds" how often
 the interval that comes with an answer holds the truth. With `--peers`, the Pythons of environments where OpenDP,
 SmartNoise, Tumult or diffprivlib are installed, the same is asked of these on the same rows with the same ε, see
-`peers.py`. Exits with 1 if a radius is above what is required, or intervals hold in less than 94 %.
+`peers/answers.py`. Exits with 1 if a radius is above what is required, or intervals hold in less than 94 %.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def peers(
 ) -> dict[str, dict[str, list[list[float]]]]:
     """The answers of other libraries, by library and question."""
     asked = json.dumps([{name: list(values) for name, values in data.items()}, epsilon, draws])
-    script = Path(__file__).with_name("peers.py")
+    script = Path(__file__).with_name("peers") / "answers.py"
     answers: dict[str, dict[str, list[list[float]]]] = {}
     for python in pythons:
         found = subprocess.run([python, script], input=asked, stdout=subprocess.PIPE, text=True, check=True)

@@ -1,6 +1,6 @@
-"""What other libraries answer to the questions of `cells.py`, draw by draw: run by the Python that has them.
+"""What other libraries answer to the questions of `bench/cells.py`, draw by draw: run by the Python that has them.
 
-    python bench/peers.py < asked.json
+    python bench/peers/answers.py < asked.json
 
 Standard input holds rows, ε and the number of draws; standard output gets, by library and question, the answers of each
 draw. Each is used as its documentation says, for neighbours by one row, with all of ε in equal shares where several
