@@ -467,11 +467,17 @@ def test_random_regroupings_equal_what_would_be_asked(desk: Desk) -> None:
 
 @pytest.mark.parametrize("unit", [BY_ROW, BY_ROWS], ids=["rows", "people"])
 def test_what_rests_on_the_same_parts_follows_for_nothing(desk: Desk, unit: Unit) -> None:
-    """From a correlation by region and sex: the same of the values swapped, covariances, and both by region alone."""
+    """From a correlation by region and sex: that of the values swapped, covariances, lines; all of it by sex alone."""
     account = desk(unit)
     first = account.ask("SELECT region, sex, CORR(age, income) AS c FROM t GROUP BY region, sex", epsilon=2)
     spent = account.spent
-    for asked in ("CORR(income, age)", "COVAR_POP(age, income)", "COVAR_SAMP(income, age)"):
+    lines = (
+        "REGR_SLOPE(income, age)",
+        "REGR_INTERCEPT(age, income)",
+        "REGR_R2(income, age)",
+        "REGR_COUNT(age, income)",
+    )
+    for asked in ("CORR(income, age)", "COVAR_POP(age, income)", "COVAR_SAMP(income, age)", *lines):
         for keys in ("region, sex", "sex"):
             found = account.ask(f"SELECT {keys}, {asked} AS c FROM t GROUP BY {keys}", epsilon="0.01")
             assert (found.origin or (found.entry,)) == (first.entry,), (asked, keys)

@@ -57,6 +57,7 @@ AGGREGATES = [
     "COUNT(*)", "COUNT({})", "SUM({})", "AVG({})", "VAR_POP({})", "STDDEV_SAMP({})", "COUNT(DISTINCT FLOOR({}))",
     "COUNT(DISTINCT g)", "MEDIAN({})", "QUANTILE_CONT({}, 0.9)", "MIN({})", "MAX({})", "MODE(g)", "MODE(x)",
     "APPROX_TOP_K(x, 2)", "COVAR_POP({}, x)", "CORR(y, {})", "SUM({}) FILTER (WHERE x > 0)",
+    "REGR_SLOPE(y, {})", "REGR_INTERCEPT({}, x)",
     "COUNT(*) FILTER (WHERE g = 'a')", "MEDIAN({}) FILTER (WHERE y > 0.3)", "COUNT(DISTINCT d) FILTER (WHERE x < 3)",
 ]  # fmt: skip
 FILTERS = ["", "WHERE x > 0", "WHERE y IS NOT NULL", "WHERE g IN ('a', 'b') OR x IS NULL", "WHERE NOT (x = 1)"]
@@ -297,7 +298,7 @@ def _with_vector(plan: Plan, change: Callable[[Noise], Noise]) -> Plan:
     return replace(plan, levels=(Level(draft),))
 
 
-@pytest.mark.parametrize("asked", ["CORR(x, y)", "COVAR_POP(y, x)"])
+@pytest.mark.parametrize("asked", ["CORR(x, y)", "COVAR_POP(y, x)", "REGR_SLOPE(y, x)"])
 @pytest.mark.parametrize("adjacency", list(Adjacency), ids=str)
 def test_brute_force_finds_a_vector_that_moves_too_far(asked: str, adjacency: Adjacency) -> None:
     """The wrong twins: sums that share no whole, and, of one that is replaced, the sensitivity of a single sum."""

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("kept_sessions")
 
 AGGREGATES = (
     *("COUNT(*)", "COUNT(DISTINCT cust)", "SUM(amt)", "AVG(amt)", "MEDIAN(amt)", "MAX(amt)", "MODE(kind)"),
-    *("VAR_SAMP(amt)", "CORR(amt, x)", "COUNT(DISTINCT item)"),
+    *("VAR_SAMP(amt)", "CORR(amt, x)", "REGR_SLOPE(amt, x)", "REGR_COUNT(amt, x)", "COUNT(DISTINCT item)"),
 )
 LIMITS = (dp.Limits(rows=20), dp.Limits(groups=5, rows_per_group=5))
 FILTERS = ("m = 2 AND brand = 'b0'", "brand = 'b1' AND m = 2")

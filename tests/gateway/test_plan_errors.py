@@ -13,7 +13,16 @@ from discreet.errors import BudgetError, InvalidArgument, QueryError
 
 AGGREGATES = (
     *("COUNT(*)", "COUNT(amt)", "COUNT(DISTINCT cust)", "COUNT(DISTINCT item)", "SUM(amt)", "AVG(amt)", "MEDIAN(amt)"),
-    *("MIN(amt)", "MAX(x)", "MODE(kind)", "VAR_SAMP(amt)", "STDDEV_POP(x)", "CORR(amt, x)", "QUANTILE_CONT(amt, 0.9)"),
+    *(
+        "MIN(amt)",
+        "MAX(x)",
+        "MODE(kind)",
+        "VAR_SAMP(amt)",
+        "STDDEV_POP(x)",
+        "CORR(amt, x)",
+        "REGR_INTERCEPT(amt, x)",
+        "QUANTILE_CONT(amt, 0.9)",
+    ),
     *("SUM(amt) FILTER (WHERE x > 3)", "SUM(m)", "AVG(CAST(amt AS SMALLINT))", "SUM(amt * x)", "APPROX_TOP_K(kind, 2)"),
 )
 SOURCES = (

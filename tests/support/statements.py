@@ -26,7 +26,7 @@ NESTED = ("derived", "per unit", "window", "qualify", "distinct rows", "union", 
 RELATIONS = (*JOINS, *NESTED)
 CONDITIONS = ("exists", "not exists", "in", "not in", "in public")
 AGGREGATES = (
-    *("count", "count x", "distinct", "units", "sum", "avg", "spread", "covar", "corr", "median", "quantile"),
+    *("count", "count x", "distinct", "units", "sum", "avg", "spread", "covar", "corr", "regr", "median", "quantile"),
     *("min", "max", "mode", "top", "filter"),
 )
 GROUPS = ("public keys", "private keys", "rollup", "cube", "grouping sets")
@@ -401,6 +401,7 @@ class Writer:
             "spread": f"{self.random.choice(['VAR_POP', 'STDDEV_SAMP', 'VAR_SAMP'])}({number})",
             "covar": f"COVAR_POP({number}, {other})",
             "corr": f"CORR({number}, {other})",
+            "regr": f"REGR_{self.random.choice(['COUNT', 'AVGX', 'SYY', 'SLOPE', 'R2'])}({number}, {other})",
             "median": f"MEDIAN({number})",
             "quantile": f"QUANTILE_CONT({number}, {self.random.choice(['0.1', '0.9', '0.333'])})",
             "min": f"MIN({number})",

@@ -8,79 +8,23 @@ rejected by chance with probability at most 5e-11, and no test has more than 12 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from math import isclose
-from types import MappingProxyType
 from typing import Any
 
-import duckdb
-import pyarrow as pa
 import pytest
 
-from discreet.engine import Engine
 from discreet.gateway.answers import interval_of
-from discreet.privacy import ADD_REMOVE, Budget
-from discreet.query.ir import Exact
-from discreet.query.planner import Level, Request, make_plan
-from discreet.query.sql import question
-from discreet.tables import Dataset
-from support.asked import PEOPLE, TABLES
-from support.engines import engine_as_if_admitted
+from discreet.query.planner import Level
+from support.noisy_people import exact_of, level, noisy, plain
 from support.sequential import Claim, stands
 
-SOME = 60
 ALARM = Fraction(1, 2 * 10**10)
 SURELY = Fraction(1, 10**10)
 USUAL, LONG = 0.82, 0.87
 """Coverages that are found out."""
 OFFERS = pytest.mark.parametrize("offer", [{"epsilon": "2"}, {"rho": "0.3"}], ids=["laplace", "gaussian"])
 STATISTICS = ["COVAR_POP(age, income)", "COVAR_SAMP(income, age)", "CORR(age, income)"]
-
-
-def level(sql: str, **offer: Any) -> Level:
-    """The plan of a question of one column."""
-    dataset = Dataset(
-        name="p", tables=(PEOPLE,), budget=Budget(epsilon=100), ledger="unused", analysts={}, adjacency=ADD_REMOVE
-    )
-    return make_plan(question(f"SELECT {sql} AS x FROM people", TABLES), Request.of(**offer), dataset).levels[0]
-
-
-@cache
-def people(rows: int) -> tuple[Mapping[str, Any], ...]:
-    """Rows in which older people earn more, more or less; every ninth and every eleventh value is NULL."""
-    return tuple(
-        {
-            "age": None if row % 9 == 0 else 20 + row * 37 % 61,
-            "income": None if row % 11 == 0 else 1_500.0 * (row * 37 % 61) + row * 7919 % 100_003,
-        }
-        for row in range(rows)
-    )
-
-
-@cache
-def engine_over(rows: int) -> Engine:
-    """An engine that has these people; thousands of them are too many for plain loops."""
-    ages, incomes = ([row[name] for row in people(rows)] for name in ("age", "income"))
-    data = pa.table({"age": pa.array(ages, pa.int64()), "income": pa.array(incomes, pa.float64())})
-    table = replace(PEOPLE, columns=tuple(map(PEOPLE.column, data.column_names)))
-    return engine_as_if_admitted([table], {PEOPLE.source.location: data}, threads=1)
-
-
-@cache
-def exact_of(exact: Exact, rows: int) -> Mapping[str, Any]:
-    """The integers that an engine returns."""
-    return MappingProxyType({name: column[0] for name, column in engine_over(rows).run(exact).measures.items()})
-
-
-@cache
-def plain(sql: str, rows: int) -> float:
-    """What DuckDB says."""
-    with duckdb.connect() as connection:
-        connection.register("people", pa.Table.from_pylist(list(people(rows))))
-        ((value,),) = connection.execute(f"SELECT {sql} FROM people").fetchall()
-    return float(value)
 
 
 @OFFERS
@@ -93,14 +37,6 @@ def test_without_noise_they_are_those_of_plain_sql(sql: str, rows: int, offer: M
     found = estimator.estimate(exact_of(plan.exact, rows), plan.draft.laws)
     assert isinstance(found, float)
     assert isclose(found, plain(sql, rows), rel_tol=1e-6)
-
-
-def noisy(plan: Level, rows: int) -> Iterator[Mapping[str, Any]]:
-    """Noisy numbers of so many rows, again and again."""
-    exact = exact_of(plan.exact, rows)
-    while True:
-        drawn = [noise.mechanism.release([exact[name]] * SOME) for name, noise in plan.noises.items()]
-        yield from (dict(zip(plan.noises, values, strict=True)) for values in zip(*drawn, strict=True))
 
 
 def covered(plan: Level, rows: int, sql: str, stated: Level) -> Iterator[bool]:

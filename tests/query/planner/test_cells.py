@@ -138,6 +138,7 @@ ASKED = [
     "COUNT_IF(k < 10) AS p, COUNT_IF(k BETWEEN 10 AND 20) AS q, COUNT_IF(k > 20) AS r, COUNT(*) AS s",
     "CORR(a, b) AS p, AVG(a) AS q, COUNT(*) AS r, SUM(b) AS s",
     "COVAR_POP(a, b) AS p, COVAR_SAMP(b, c) AS q, AVG(a * b) AS r",
+    "REGR_SLOPE(a, b) AS p, REGR_INTERCEPT(a, b) AS q, REGR_COUNT(c, b) AS r, COUNT(*) AS s",
     "AVG(CASE WHEN a > 0 THEN b END) AS p, BOOL_OR(a > 6.9) AS q, AVG(NULLIF(b, 0)) AS r",
     "SUM(CASE WHEN a IS NULL THEN 1 ELSE 0 END) AS p, COUNT(a) AS q, STDDEV_POP(b) AS r",
 ]
@@ -236,6 +237,7 @@ def test_patterns_that_overlap_would_let_a_row_add_two_wholes() -> None:
         ("COUNT(*) AS p, AVG(a) AS q", 3),
         ("AVG(CASE WHEN k = 3 THEN 1 ELSE 0 END) AS p, COUNT_IF(k = 3) AS q, COUNT(*) AS r", 2),
         ("CORR(a, b) AS p, AVG(a) FILTER (WHERE b IS NOT NULL) AS q", 9),
+        ("REGR_SLOPE(a, c) AS p, REGR_INTERCEPT(a, c) AS q, REGR_AVGX(a, c) AS r, REGR_COUNT(a, c) AS s", 6),
         ("VAR_POP(CASE WHEN k = 3 THEN 10 ELSE 0 END) AS p, COUNT(*) AS q", 2),
     ],
 )

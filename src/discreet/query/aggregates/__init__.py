@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from discreet.query import ir
-from discreet.query.aggregates import associations, counts, modes, moments, quantiles, sums, truths
+from discreet.query.aggregates import associations, counts, modes, moments, quantiles, regressions, sums, truths
 from discreet.query.aggregates.arguments import range_of
 from discreet.query.aggregates.counts import COUNT, DISTINCT, UNITS
 from discreet.query.aggregates.measures import Measures, Moment
@@ -20,7 +20,7 @@ from discreet.query.aggregates.quantiles import QUANTILE
 from discreet.query.aggregates.spelling import Form, Spelling
 from discreet.query.aggregates.sums import SUM
 
-_FAMILIES = (counts, sums, moments, associations, quantiles, modes, truths)
+_FAMILIES = (counts, sums, moments, associations, regressions, quantiles, modes, truths)
 
 AGGREGATES: Mapping[str, ir.AggregateFunction] = MappingProxyType(
     {function.name: function for family in _FAMILIES for function in family.FUNCTIONS}

@@ -1,8 +1,8 @@
 """Estimates: from released integers to the statistic an analyst asked for, with its interval.
 
 `noise` says what noise a number has, `estimator` how a statistic comes from several numbers; `totals`, `truths`,
-`means`, `associations` and `choices` are its families. `laplace_sums`, `many_laplaces`, `discrete_sums` and
-`discrete_tails` say how far noise reaches, `intervals` how far it may move an answer, `selected_groups` how far if
+`means`, `associations`, `regressions` and `choices` are its families. `laplace_sums`, `many_laplaces`, `discrete_sums`
+and `discrete_tails` say how far noise reaches, `intervals` how far it may move an answer, `selected_groups` how far if
 noise decides what is shown, and `cut_off` how far what limits leave out may. `outputs` says how far noise will, before
 there is an answer, so planning stands on this room. All of it is post-processing: it costs nothing and can give nothing
 away, so plain floats will do from here on.
@@ -22,6 +22,7 @@ from discreet.query.estimates.noise import Interval, Noise, Noises, Noisy, integ
 from discreet.query.estimates.outputs import declared_ends, deviation, parts_with_intervals, ratio_of, slopes_of
 from discreet.query.estimates.products import Sums
 from discreet.query.estimates.rank_noise import noisy_ranks
+from discreet.query.estimates.regressions import Coefficient, Determination, Line, SumOfProducts
 from discreet.query.estimates.selected_groups import (
     RAREST,
     Apart,
@@ -43,13 +44,16 @@ __all__ = [
     "Addend",
     "Apart",
     "Association",
+    "Coefficient",
     "Condition",
     "CutOffIntervals",
+    "Determination",
     "Estimator",
     "Grid",
     "HalfSpace",
     "Interval",
     "Joint",
+    "Line",
     "Linear",
     "LinearRatio",
     "Mean",
@@ -67,6 +71,7 @@ __all__ = [
     "SizeClass",
     "Slopes",
     "Spread",
+    "SumOfProducts",
     "Sums",
     "Together",
     "Total",

@@ -13,7 +13,7 @@ from discreet.query.estimates.estimator import Estimator, has_too_few
 from discreet.query.estimates.intervals import explained
 from discreet.query.estimates.linear import Slopes
 from discreet.query.estimates.noise import Interval, Noises, Noisy, clip
-from discreet.query.estimates.products import Box, Products, Sums, distance, greatest_factors, largest
+from discreet.query.estimates.products import Box, Products, Sums, distance, greatest_factors, largest, of_covariance
 
 _FOR_MEANS = 1 / 10
 """The part of the error that keeps the means to intervals."""
@@ -72,7 +72,7 @@ class Association(Estimator):
         """
         del noises
         one, other = self._halves
-        moments: list[tuple[float, ...]] = [_of_covariance(one / 2, other / 2)]
+        moments: list[tuple[float, ...]] = [of_covariance(one / 2, other / 2)]
         size = float(rows)
         if self.is_correlation:
             size = one * other / 4 * rows
@@ -124,7 +124,7 @@ class Association(Estimator):
         def chance(value: float) -> float:
             reach = greatest_factors(
                 self.sums.factors((count - value, *others))
-                for count, *others in (_of_covariance(one, other) for one, other in box.corners)
+                for count, *others in (of_covariance(one, other) for one, other in box.corners)
             )
             return found.joint.beyond(reach, distance(value * divisor, span))
 
@@ -154,11 +154,6 @@ class Association(Estimator):
         """No covariance is larger than the product of both spreads, and none of these than half of a range."""
         greatest = (self.first.hi - self.first.lo) * (self.second.hi - self.second.lo) / 4
         return greatest if self._is_population else 2 * greatest
-
-
-def _of_covariance(one: float, other: float, factor: float = 1.0) -> tuple[float, float, float, float]:
-    """C as a combination of moments, times a factor, for given means."""
-    return factor * one * other, -factor * other, -factor * one, factor
 
 
 def _of_variances(means: tuple[float, float], one: float, other: float) -> tuple[float, ...]:
@@ -270,7 +265,7 @@ class _Angles:
                 fixed.append([size * factor for factor in both])
                 grows.append([-one * of - other * another for of, another in zip(first, second, strict=True)])
         one, other = largest(self.box.first), largest(self.box.second)
-        bent = sums.sizes(list(map(abs, _of_covariance(one, other, bend * units[0]))))
+        bent = sums.sizes(list(map(abs, of_covariance(one, other, bend * units[0]))))
         count, *others = map(abs, _of_variances((one, other), bend * units[1] / 2, bend * units[2] / 2))
         bends = sums.sizes((count + sum(map(mul, units[1:], self.box.bends)), *others))
         columns = list(zip(zip(*fixed, strict=True), zip(*grows, strict=True), bent, bends, strict=True))
@@ -293,7 +288,7 @@ class _Angles:
         sums = self.found.sums
         return [
             (
-                sums.factors(_of_covariance(*means, both)),
+                sums.factors(of_covariance(*means, both)),
                 sums.factors(_of_variances(means, first, 0.0)),
                 sums.factors(_of_variances(means, 0.0, second)),
             )

@@ -1,7 +1,8 @@
 """Estimators: how one aggregate comes from released numbers, and all that can be said of it.
 
 An estimator says which numbers it uses, what its aggregate is in one group, which values the noise leaves possible, and
-how far noise will move it. The families are in `totals`, `truths`, `means`, `associations` and `choices`.
+how far noise will move it. The families are in `totals`, `truths`, `means`, `associations`, `regressions`
+and `choices`.
 """
 
 from __future__ import annotations

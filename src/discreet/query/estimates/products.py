@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from math import isfinite
 from operator import mul
 from typing import TypeAlias
 
@@ -93,6 +94,11 @@ class Box:
         return product((self.first.lo, self.first.hi), (self.second.lo, self.second.hi))
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether the noise leaves both means with two ends."""
+        return all(isfinite(end) for ends in (self.first, self.second) for end in (ends.lo, ends.hi))
+
+    @property
     def bends(self) -> tuple[float, float]:
         """How far each mean's square may lie below the line between its ends."""
         first, second = ((ends.hi - ends.lo) ** 2 / 4 for ends in (self.first, self.second))
@@ -107,7 +113,8 @@ class Products:
         sums: the measures.
         noisy: their values.
         noises: and their noises.
-        ranges: the least and greatest x, and y, from the middles about which sums are taken.
+        ranges: the least and greatest mean of x, and of y, from the middles about which sums are taken; infinite where
+            nothing bounds it.
     """
 
     sums: Sums
@@ -180,7 +187,13 @@ class Products:
         ends, total = self.ranges[which], (float(not which), float(which))
         above = self.totals[which], self.sums.factors((0.0, *total))
         below = self.count, self.sums.factors((1.0,))
-        return ratio_interval(self.joint, above, below, confidence, lo=ends.lo, hi=ends.hi) or ends
+        lo, hi = (end if isfinite(end) else None for end in (ends.lo, ends.hi))
+        return ratio_interval(self.joint, above, below, confidence, lo=lo, hi=hi) or ends
+
+
+def of_covariance(one: float, other: float, factor: float = 1.0) -> tuple[float, float, float, float]:
+    """C as a combination of moments, times a factor, for given means."""
+    return factor * one * other, -factor * other, -factor * one, factor
 
 
 def greatest_factors(all_factors: Iterable[list[float]]) -> list[float]:

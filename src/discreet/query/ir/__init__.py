@@ -9,7 +9,7 @@ intervals of numbers. `functions` is the whole language: what it doesn't list is
 Engines know this room and nothing else of `query`; nothing here can reach a row.
 """
 
-from discreet.query.ir.aggregates import Aggregate, AggregateFunction
+from discreet.query.ir.aggregates import Aggregate, AggregateFunction, Take
 from discreet.query.ir.canonical_text import canonical
 from discreet.query.ir.column_types import column_type
 from discreet.query.ir.conditions import contradiction, impossible, is_always_null, is_always_zero, outcomes
@@ -135,6 +135,7 @@ __all__ = [
     "Sum",
     "Summarized",
     "Summary",
+    "Take",
     "Trial",
     "Type",
     "Union",

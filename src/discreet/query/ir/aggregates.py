@@ -54,7 +54,7 @@ class Aggregate:
         name: how outputs refer to it, as `Released(name, …)`; unique within the question.
         function: which one.
         argument: what it is of; None for COUNT(*) and the number of units.
-        other: the second argument of COVAR and CORR.
+        other: the second argument of COVAR, CORR and REGR_SLOPE.
         fraction: of a quantile, from 0 to 1: 1/2 for MEDIAN, 0 for MIN, 1 for MAX.
         most: of a MODE that gives a list: the most values in it.
     """

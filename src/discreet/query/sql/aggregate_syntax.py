@@ -41,7 +41,7 @@ class AggregateCall:
     Args:
         function: which one.
         of: its argument; None if it has none.
-        other: the second argument of COVAR and CORR.
+        other: the second argument of COVAR, CORR and REGR_SLOPE.
         fraction: of a quantile.
         most: how many values a list of the most frequent ones has.
         conditions: which rows count: those for which all of them are true.
@@ -118,6 +118,9 @@ def _rows(spelling: Spelling, node: Node) -> AggregateCall:
 
 def _two(spelling: Spelling, node: Node) -> AggregateCall:
     _check_parts(node, "this", "expression", *_switches(node, "null_on_zero_variance"))
+    if node.args.get("expression") is None:
+        label = spelling.function.name.upper()
+        raise TypeMismatch(f"{label} takes two numbers", hint=f"name both: {label}(x, y)")
     return AggregateCall(function=spelling.function, of=node.args.get("this"), other=node.args.get("expression"))
 
 

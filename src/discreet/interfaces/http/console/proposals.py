@@ -11,9 +11,9 @@ ROUTES = APIRouter()
 
 FUNCTIONS = (
     "COUNT(*)", "COUNT(DISTINCT ", "COUNT_IF(", "SUM(", "AVG(", "MEDIAN(", "MIN(", "MAX(", "STDDEV(", "VARIANCE(",
-    "QUANTILE_CONT(", "MODE(", "CORR(", "COVAR_SAMP(", "ABS(", "ROUND(", "FLOOR(", "CEIL(", "SQRT(", "GREATEST(",
-    "LEAST(", "COALESCE(", "NULLIF(", "UPPER(", "LOWER(", "TRIM(", "LENGTH(", "SUBSTRING(", "YEAR(", "MONTH(", "DAY(",
-    "DATE_TRUNC(", "DATE_DIFF(", "CAST(", "TRY_CAST(", "EXTRACT(",
+    "QUANTILE_CONT(", "MODE(", "CORR(", "COVAR_SAMP(", "REGR_SLOPE(", "REGR_INTERCEPT(", "REGR_R2(", "ABS(", "ROUND(",
+    "FLOOR(", "CEIL(", "SQRT(", "GREATEST(", "LEAST(", "COALESCE(", "NULLIF(", "UPPER(", "LOWER(", "TRIM(", "LENGTH(",
+    "SUBSTRING(", "YEAR(", "MONTH(", "DAY(", "DATE_TRUNC(", "DATE_DIFF(", "CAST(", "TRY_CAST(", "EXTRACT(",
 )  # fmt: skip
 """Functions that the editor proposes; there are more."""
 
