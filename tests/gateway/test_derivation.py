@@ -24,6 +24,7 @@ pytestmark = pytest.mark.usefixtures("kept_sessions")
 ROW, PERSON = dp.Unit.row(), dp.Unit("person_id")
 WIDE = "SELECT region, sex, day, COUNT(*) AS n, AVG(age) AS a, SUM(income) AS s FROM t GROUP BY region, sex, day"
 PAIR = "SELECT region, day, COUNT(*) AS n, COUNT(age) AS c, SUM(age) AS s FROM t GROUP BY region, day"
+NAMED = "SELECT COALESCE(region, 'none') AS r, COUNT(*) AS n FROM t GROUP BY r"
 UNITS = "SELECT region, day, COUNT(DISTINCT person_id) AS u, COUNT(*) AS n FROM t GROUP BY region, day"
 
 Unit = tuple[dp.Unit, dp.Limits | None]
@@ -104,6 +105,11 @@ FOLLOWS = [
     (BY_ROW, PAIR, "SELECT COUNT(*) AS n, AVG(age) AS a FROM t"),
     (BY_ROWS, PAIR, "SELECT region, COUNT(*) AS n, SUM(age) AS s FROM t GROUP BY region"),
     (BY_ROWS, PAIR, "SELECT COUNT(*) AS n, AVG(age) AS a FROM t"),
+    # keys that tell the column that they are computed from
+    (BY_ROW, NAMED, "SELECT region, COUNT(*) AS n FROM t GROUP BY region"),
+    (BY_ROW, NAMED, "SELECT region = 'north' AS x, COUNT(*) AS n FROM t WHERE region IS NOT NULL GROUP BY 1"),
+    (BY_ROW, NAMED, "SELECT COUNT(*) AS n FROM t WHERE region IS NULL"),
+    (BY_ROW, "SELECT 10 - day AS d, COUNT(*) AS n FROM t GROUP BY d", "SELECT day, COUNT(*) AS n FROM t GROUP BY day"),
     # rows that are computed, with other columns of them used
     (
         BY_ROW,
@@ -168,6 +174,13 @@ DOES_NOT_FOLLOW = [
         "SELECT region, SUM(x) AS s FROM (SELECT region, 2 * age AS x FROM t) AS u GROUP BY region",
         "SELECT region, SUM(x) AS s FROM (SELECT region, 3 * age AS x FROM t) AS u GROUP BY region",
     ),
+    (
+        "a key that has no other value for each of the column",
+        BY_ROW,
+        "SELECT COALESCE(region, 'north') AS r, COUNT(*) AS n FROM t GROUP BY r",
+        "SELECT region, COUNT(*) AS n FROM t GROUP BY region",
+    ),
+    ("a key that rows lack, under one limit", BY_ROWS, NAMED, "SELECT region, COUNT(*) AS n FROM t GROUP BY region"),
     ("another measure", BY_ROW, PAIR, "SELECT region, day, SUM(income) AS s FROM t GROUP BY region, day"),
     ("a key that wasn't there", BY_ROW, PAIR, "SELECT sex, COUNT(*) AS n FROM t GROUP BY sex"),
     ("rows in none of the groups", BY_ROW, WIDE, "SELECT region, day, COUNT(*) AS n FROM t GROUP BY region, day"),

@@ -1,15 +1,18 @@
 """Regrouping: how the groups of an answer make up other groups, as far as their keys tell.
 
 A filter or a key of the new question that is computed from the old keys alone has one value for each old group, and
-that can be worked out: `WHERE region = 'north'`, `GROUP BY age // 10`.
+that can be worked out: `WHERE region = 'north'`, `GROUP BY age // 10`. A key that has another value for each value of a
+column, such as `COALESCE(sex, 'unknown')`, tells that column too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from math import prod
+from operator import itemgetter
 
 from discreet.gateway.answers.released import public_groups
 from discreet.privacy import KeyValue
@@ -70,10 +73,10 @@ def regrouped(old: Sequence[ir.Key], new: Sequence[ir.Key], extra: Sequence[ir.E
         return Regrouping(groups={group: (group,) for group in public_groups(new)}, drops=False)
     if prod(len(_possible(key)) for key in old) * (1 + len(new) + len(extra)) > _MOST_STEPS:
         return None
-    places = {str(key.expr): place for place, key in enumerate(old)}
     try:
-        conditions = [_program(condition, places) for condition in extra]
-        keys = [_program(key.expr, places) for key in new]
+        known = _known(old)
+        conditions = [_program(condition, known) for condition in extra]
+        keys = [_program(key.expr, known) for key in new]
         return _collected(old, new, lambda group: _place(group, conditions, keys))
     except _UnknownError:
         return None
@@ -117,17 +120,47 @@ def _possible(key: ir.Key) -> tuple[KeyValue, ...]:
     return (*values, None) if key.expr.type.nullable and None not in values else values
 
 
-def _program(expr: ir.Expr, places: Mapping[str, int]) -> _Program:
+def _known(old: Sequence[ir.Key]) -> Mapping[str, _Program]:
+    """By expression, a function from an old group to its value: of the keys, and of columns that a key tells."""
+    found: dict[str, _Program] = {}
+    for place, key in enumerate(old):
+        columns = {str(column): column for column in ir.columns_in(key.expr)}
+        values = next(iter(columns.values())).type.values if len(columns) == 1 else None
+        if values is not None and str(key.expr) not in columns:
+            ((name, column),) = columns.items()
+            found.setdefault(name, partial(_told, place, _inverse(key, column, values)))
+    return found | {str(key.expr): itemgetter(place) for place, key in enumerate(old)}
+
+
+def _inverse(key: ir.Key, column: ir.Column, values: Sequence[KeyValue]) -> Mapping[Value, KeyValue]:
+    """What the only column of a key is, by the key; empty, if two of its values have the same key, or nobody knows."""
+    possible = (*values, None) if column.type.nullable and None not in values else tuple(values)
+    try:
+        program = _program(key.expr, {str(column): itemgetter(0)})
+        found = {program((value,)): value for value in possible}
+    except _UnknownError:
+        return {}
+    return found if len(found) == len(possible) else {}
+
+
+def _told(place: int, inverse: Mapping[Value, KeyValue], group: Sequence[Value]) -> KeyValue:
+    """The column's value in a group."""
+    if group[place] not in inverse:
+        raise _UnknownError
+    return inverse[group[place]]
+
+
+def _program(expr: ir.Expr, known: Mapping[str, _Program]) -> _Program:
     """A function from an old group to an expression's value for all of its rows."""
-    place = places.get(str(expr))
-    if place is not None:
-        return lambda group: group[place]
+    program = known.get(str(expr))
+    if program is not None:
+        return program
     match expr:
         case ir.Literal():
             constant = python_value(expr)
             return lambda _group: constant
         case ir.Call(function=function, args=args):
-            parts = [_program(arg, places) for arg in args]
+            parts = [_program(arg, known) for arg in args]
             return lambda group: _checked(function, [part(group) for part in parts])
         case _:
             raise _UnknownError
