@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from hashlib import sha256
 from json import dumps
@@ -62,8 +63,9 @@ class Planning:
         """Plan a question, or several together; raises what `Protected.plan` does."""
         from discreet.query.sql import written
 
-        together = isinstance(question, list)
-        questions = [written(each, request.dialect) for each in (question if together else [question])]
+        asked = [written(each, request.dialect) for each in (question if isinstance(question, list) else [question])]
+        questions, request = self._spread(asked, request)
+        together = isinstance(question, list) or questions != asked
         dataset = self._facts(request.bounds, *(text for text, _ in questions))
         same, last = (together, questions, dumps(request.to_json(), sort_keys=True)), self._last
         if last is not None and last[0] == same and _knows_the_same(last[1], dataset):
@@ -75,6 +77,23 @@ class Planning:
             plan = self._alone(*questions[0], request, dataset, shown=isinstance(question, str))
         self._last = same, dataset, plan
         return plan
+
+    def _spread(self, asked: Sequence[tuple[str, str]], request: Request) -> tuple[Sequence[tuple[str, str]], Request]:
+        """The questions that are asked, each with its dialect, where SUMMARIZE stands for several; and the offer."""
+        from discreet.query.sql import summarized
+
+        tables = self._dataset.tables
+        if request.bounds:
+            tables = rebound(tables, known(request.bounds))
+        questions, weights = list[tuple[str, str]](), list[tuple[str, Fraction]]()
+        for each in asked:
+            found = summarized(*each, tables, self._dataset.schema, selects=request.delta is not None)
+            if found is None:
+                questions.append(each)
+            else:
+                questions += [(text, "duckdb") for text in found.questions]
+                weights += found.weights
+        return questions, request if request.weights else replace(request, weights=tuple(weights))
 
     def _alone(self, text: str, dialect: str, request: Request, dataset: Dataset, *, shown: bool) -> Plan:
         """One question, with what it offers in its own words."""

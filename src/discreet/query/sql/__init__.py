@@ -9,6 +9,7 @@ from discreet.query.sql.ibis_expressions import frame_of, written
 from discreet.query.sql.options_clause import Options, Strategy
 from discreet.query.sql.parsing import options, parse
 from discreet.query.sql.select import question
+from discreet.query.sql.summarize import summarized
 
 __all__ = [
     "Options",
@@ -18,5 +19,6 @@ __all__ = [
     "options",
     "parse",
     "question",
+    "summarized",
     "written",
 ]

@@ -7,18 +7,19 @@ import re
 from discreet.errors import Unsupported
 from discreet.query.sql.places import in_text
 
-_BLANK = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/)"
+BLANK = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/)"
+"""A space, or a comment."""
 
-_EXPLAIN = re.compile(rf"{_BLANK}*+(EXPLAIN)\b", re.IGNORECASE)
+_EXPLAIN = re.compile(rf"{BLANK}*+(EXPLAIN)\b", re.IGNORECASE)
 
-_DP = re.compile(rf"{_BLANK}*+\({_BLANK}*+DP{_BLANK}*+\)", re.IGNORECASE)
+_DP = re.compile(rf"{BLANK}*+\({BLANK}*+DP{BLANK}*+\)", re.IGNORECASE)
 
 _OTHER = re.compile(
-    rf"{_BLANK}*+(ANALY[ZS]E|VERBOSE|EXTENDED|FORMATTED|CODEGEN|COST|LOGICAL|QUERY|USING|FORMAT|PLAN|\(\s*(?!SELECT|WITH)\w)",
+    rf"{BLANK}*+(ANALY[ZS]E|VERBOSE|EXTENDED|FORMATTED|CODEGEN|COST|LOGICAL|QUERY|USING|FORMAT|PLAN|\(\s*(?!SELECT|WITH)\w)",
     re.IGNORECASE,
 )
 
-_ANALYSE = re.compile(rf"{_BLANK}*+\(?\s*ANALY[ZS]E", re.IGNORECASE)
+_ANALYSE = re.compile(rf"{BLANK}*+\(?\s*ANALY[ZS]E", re.IGNORECASE)
 
 
 def explained(text: str) -> str | None:
