@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         Unit,
     )
     from discreet.query.planner import Plan, sensitivity
-    from discreet.results import Answer, Explanation
+    from discreet.results import Answer, Explanation, Summary
     from discreet.tables import Column, Kind
     from discreet.version import __version__ as __version__
 
@@ -65,6 +65,7 @@ __all__ = [
     "PureDP",
     "Release",
     "Remote",
+    "Summary",
     "Unit",
     "Workload",
     "connect",
@@ -105,7 +106,7 @@ _HOMES = {
         "Unit",
     ],
     "query.planner": ["Plan", "sensitivity"],
-    "results": ["Answer", "Explanation"],
+    "results": ["Answer", "Explanation", "Summary"],
     "tables": ["Column", "Kind"],
     "version": ["__version__"],
 }

@@ -16,7 +16,7 @@ from json import dumps
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import DiscreetError, InvalidArgument, QueryError
-from discreet.gateway.answers import workload_planner
+from discreet.gateway.answers import Workload, workload_planner
 from discreet.gateway.outcome import StoredRequest
 from discreet.privacy import Bounds
 from discreet.query import ir
@@ -64,8 +64,8 @@ class Planning:
         from discreet.query.sql import written
 
         asked = [written(each, request.dialect) for each in (question if isinstance(question, list) else [question])]
-        questions, request = self._spread(asked, request)
-        together = isinstance(question, list) or questions != asked
+        questions, request, summarizes = self._spread(asked, request)
+        together = isinstance(question, list) or bool(summarizes)
         dataset = self._facts(request.bounds, *(text for text, _ in questions))
         same, last = (together, questions, dumps(request.to_json(), sort_keys=True)), self._last
         if last is not None and last[0] == same and _knows_the_same(last[1], dataset):
@@ -73,19 +73,25 @@ class Planning:
         if together:
             offer = request.checked()
             plan = self._choosing(self._together(questions, offer), offer)
+            plan = replace(plan, summarizes=summarizes) if isinstance(plan, Workload) else plan
         else:
             plan = self._alone(*questions[0], request, dataset, shown=isinstance(question, str))
         self._last = same, dataset, plan
         return plan
 
-    def _spread(self, asked: Sequence[tuple[str, str]], request: Request) -> tuple[Sequence[tuple[str, str]], Request]:
-        """The questions that are asked, each with its dialect, where SUMMARIZE stands for several; and the offer."""
+    def _spread(
+        self, asked: Sequence[tuple[str, str]], request: Request
+    ) -> tuple[Sequence[tuple[str, str]], Request, str]:
+        """What is asked where SUMMARIZE stands for several questions; and the table, if all of it is one SUMMARIZE.
+
+        The offer has the weights of their columns then, unless it has others.
+        """
         from discreet.query.sql import summarized
 
         tables = self._dataset.tables
         if request.bounds:
             tables = rebound(tables, known(request.bounds))
-        questions, weights = list[tuple[str, str]](), list[tuple[str, Fraction]]()
+        questions, weights, name = list[tuple[str, str]](), list[tuple[str, Fraction]](), ""
         for each in asked:
             found = summarized(*each, tables, self._dataset.schema, selects=request.delta is not None)
             if found is None:
@@ -93,7 +99,8 @@ class Planning:
             else:
                 questions += [(text, "duckdb") for text in found.questions]
                 weights += found.weights
-        return questions, request if request.weights else replace(request, weights=tuple(weights))
+                name = found.table if len(asked) == 1 else ""
+        return questions, request if request.weights else replace(request, weights=tuple(weights)), name
 
     def _alone(self, text: str, dialect: str, request: Request, dataset: Dataset, *, shown: bool) -> Plan:
         """One question, with what it offers in its own words."""

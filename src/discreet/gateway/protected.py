@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast, overload
 
 from discreet.arguments import taking_known
 from discreet.errors import BudgetExhausted, InvalidArgument, LedgerError
@@ -30,8 +30,8 @@ from discreet.gateway.tuning import Tuned, tuning
 from discreet.gateway.versions import AdmissionReport
 from discreet.privacy import Limits
 from discreet.query.planner import Plan, Request, Terms, taking_terms
-from discreet.results import Answer
-from discreet.tables import Dataset
+from discreet.results import Answer, Summary, summarize
+from discreet.tables import Dataset, public_schema
 
 if TYPE_CHECKING:
     from discreet.ledger import (
@@ -231,7 +231,42 @@ class Protected(Accounted):
         signing = self.signing  # closing takes it away, and what runs by then is answered
         signing.load()
         found = self._carried_out(plan, way, analyst) if version is None else self._looked_up(plan, version, analyst)
-        return as_asked(plan, answers_of(found, signing))
+        answers = as_asked(plan, answers_of(found, signing))
+        asked = question if isinstance(question, Workload) else plan
+        if isinstance(answers, list) and isinstance(asked, Workload) and asked.summarizes:
+            return Summary(answers, self._declared(asked.summarizes))
+        return answers
+
+    def summary(
+        self, table: str | None = None, *, columns: Sequence[str] | None = None, **terms: Unpack[Terms]
+    ) -> Summary:
+        """Summarize a table: its rows and units, and of each column what is missing, usual and frequent, in one table.
+
+        A summary is a workload that is written for you, from what is declared alone: `ask("SUMMARIZE census", …)` is
+        the same, `plan("SUMMARIZE census", …)` says what it would cost, and its answers are those of any workload. One
+        debit pays for all. Asked again it is free, and so is a question that follows from it with no greater error.
+
+        Numbers with bounds have mean, standard deviation and quartiles; columns with keys have counts by key. Of texts
+        without keys the most frequent ones are found where a `delta` is offered. Least and greatest values aren't
+        measured: bounds say between which they lie.
+
+        Args:
+            table: which one; it may be left out where there is one private table.
+            columns: those to summarize; all of them if they are left out. The fewer, the more accurate.
+            terms: what is offered for all of it, as for `plan`.
+
+        Raises:
+            InvalidArgument: there are several tables, or none of that name; or as for `ask`.
+            QueryError, BudgetError, LedgerError, SnapshotError, SourceError, EngineUnavailable, QuestionFailed: as for
+                `ask`.
+        """
+        names = [each.name for each in self.dataset.private]
+        return cast("Summary", self.ask(summarize(names, table, columns), **terms))
+
+    def _declared(self, name: str) -> Mapping[str, Any]:
+        """What is public of one table, as JSON-ready data."""
+        found: Mapping[str, Any] = next(each for each in public_schema(self.dataset)["tables"] if each["name"] == name)
+        return found
 
     def answered_by(self, plan: Plan) -> tuple[int, ...]:
         """The entries by which a plan is answered already, so that asking it is free; none if it isn't.

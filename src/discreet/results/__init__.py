@@ -27,6 +27,7 @@ from discreet.results.signatures import (
     verify_certificate,
     verify_head,
 )
+from discreet.results.summary import Summary, summarize
 from discreet.results.tabular import no_formula, plain, to_arrow_stream, to_csv, with_ends
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "PublicKey",
     "SignatureCheck",
     "Signer",
+    "Summary",
     "answered_already",
     "arrow_kind",
     "cell_text",
@@ -59,6 +61,7 @@ __all__ = [
     "said_once",
     "signature_of",
     "state_in_words",
+    "summarize",
     "to_arrow_stream",
     "to_csv",
     "verify_certificate",

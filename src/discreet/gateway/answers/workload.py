@@ -53,9 +53,11 @@ class Workload(Plan):
     Args:
         bundles: what is measured, each by a plan of one question, whose levels may be several of those that were
             asked; none, where public facts alone answer all of it.
+        summarizes: the table, where its questions are those that one SUMMARIZE stands for; else empty.
     """
 
     bundles: tuple[Plan, ...] = ()
+    summarizes: str = ""
 
     together: ClassVar[bool] = True
 
