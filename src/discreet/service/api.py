@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from discreet.errors import AskedAlready, Category, DiscreetError, InvalidArgument
 from discreet.query.planner import Request
+from discreet.query.sql import is_summary
 from discreet.results import Answer, Cost
 from discreet.service.public_error import PublicError
 
@@ -202,6 +203,16 @@ class Reply:
         if self.error is None:
             return "answered"
         return "failed" if self.error.category is Category.FAILED else "refused"
+
+
+def as_asked(question: str | list[str]) -> str | list[str]:
+    """A question as it is answered: SUMMARIZE stands for several, so it is a workload.
+
+    Examples:
+        >>> as_asked("SUMMARIZE census"), as_asked("SELECT COUNT(*) FROM census")
+        (['SUMMARIZE census'], 'SELECT COUNT(*) FROM census')
+    """
+    return [question] if isinstance(question, str) and is_summary(question) else question
 
 
 def request_of(subject: str, terms: Mapping[str, Any]) -> Request:

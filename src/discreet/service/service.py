@@ -13,7 +13,7 @@ from discreet.exact.rational import rational
 from discreet.gateway import load
 from discreet.ledger import servers_of
 from discreet.service.admission_runs import AdmissionRuns
-from discreet.service.api import Ask, Planned
+from discreet.service.api import Ask, Planned, as_asked
 from discreet.service.approvals import Approvals
 from discreet.service.auditing import Audited
 from discreet.service.event_log import EventLog
@@ -238,6 +238,7 @@ class Service(Audited):
         """Plan a question: what it would cost, how accurate it would be, and when its answer would leave. Free.
 
         A list of questions is a workload, which is planned, asked and paid for as one; all its answers leave together.
+        So is SUMMARIZE, which stands for several.
         `remaining_like_this` says how many more questions of this cost the budget still pays for, and the caller's own
         share of it, and `remaining_after` what is left once it is paid; they tell no more than `budget` does.
 
@@ -247,7 +248,7 @@ class Service(Audited):
             QueryError: the question is refused.
         """
         check_allowed(caller.role, Action.PLAN)
-        plan = self._questions.plan(caller, caller.subject, question, terms)
+        plan = self._questions.plan(caller, caller.subject, as_asked(question), terms)
         analyst = caller.subject if caller.role is Role.ANALYST else None
         affordable = self._tables.affordable(plan.cost, analyst, caller.digest)
         return replace(plan, affordable=affordable.to_dict())
@@ -259,7 +260,7 @@ class Service(Audited):
             Forbidden: the caller may not ask; or as `Questions.ask` does.
         """
         check_allowed(caller.role, Action.ASK)
-        return self._questions.ask(caller, asked)
+        return self._questions.ask(caller, replace(asked, question=as_asked(asked.question)))
 
     def ticket(self, caller: Caller, name: str) -> Ticket | None:
         """A question of the caller's own; None if there is none of that name."""

@@ -102,6 +102,37 @@ def test_questions_are_asked_together(ann: Remote) -> None:
     assert ann.spent == spent
 
 
+def test_a_table_is_summarized(gate: tuple[Served, str], ann: Remote) -> None:
+    """As one table, by name or as a statement; planned first, and again for nothing; and above a ceiling refused."""
+    for epsilon in ("1/11", "1/12", "1/13", "1/14"):
+        plan = ann.plan("SUMMARIZE people", epsilon=epsilon)
+        assert [each.column for each in plan.expected] == ["rows", "units", "k rows"]
+        try:
+            found = ann.ask(plan)
+            break
+        except dp.errors.QuestionFailed:
+            continue
+    else:
+        pytest.fail("four summaries in a row weren't measured in time")
+    assert isinstance(found, dp.Summary)
+    assert found.headline.startswith("people: ")
+    assert [one.key for one in found.counts()["k"]][-1] == "(missing)"
+    spent = ann.spent
+    assert (
+        ann.summary(epsilon=epsilon).rows() == ann.ask('summarize "people" ;', epsilon=epsilon).rows() == found.rows()
+    )
+    assert ann.summary(epsilon=epsilon).price.startswith("none: the same answer again")
+    assert ann.spent == spent
+    assert "2 questions" in str(ann.ask("EXPLAIN SUMMARIZE people", epsilon=1))
+    with pytest.raises(InvalidArgument, match="did you mean 'people'"):
+        ann.summary("peopel", epsilon=1)
+    with pytest.raises(UnknownColumn, match="did you mean k"):
+        ann.summary(columns=["kk"], epsilon=1)
+    running, address = gate
+    with pytest.raises(AboveCeiling):
+        dp.connect(address, running.tokens["bob"]).summary(epsilon=2)
+
+
 def test_explain_is_the_plan_in_words(ann: Remote) -> None:
     """As at the gateway; it costs nothing."""
     spent = ann.spent

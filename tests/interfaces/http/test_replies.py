@@ -123,6 +123,28 @@ def test_a_workload_is_one_debit_with_one_release_time(running: Served, client: 
     assert client.post("/v1/workloads", json={**body, "epsilon": 2}, headers=ceiling).status_code == 403
 
 
+def test_a_summary_is_a_workload_at_each_address(running: Served, client: TestClient) -> None:
+    """Its answers are JSON, at its own address too; any other form is refused before it is paid for."""
+    body = {"epsilon": "1/10"}
+    plans = [
+        client.post(f"/v1/{path}", json={**asked, **body}).json()
+        for path, asked in (
+            ("plans", {"question": "SUMMARIZE people"}),
+            ("workloads/plans", {"questions": ["SUMMARIZE people"]}),
+        )
+    ]
+    assert plans[0]["digest"] == plans[1]["digest"]
+    assert [[each["column"] for each in columns] for columns in plans[0]["expected"]] == [["rows", "units"], ["k rows"]]
+    asked = {"question": "SUMMARIZE people", **body}
+    spent = running.service.budget(running.callers["custodian"])["spent"]
+    assert client.post("/v1/answers", json=asked, headers={"Accept": "text/csv"}).status_code == 406
+    assert running.service.budget(running.callers["custodian"])["spent"] == spent
+    reply = answered(client, "/v1/answers", asked)
+    assert len(reply.json()["answers"]) == 2
+    assert client.get(reply.headers["Location"]).json()["answers"] == reply.json()["answers"]
+    assert client.get(reply.headers["Location"], headers={"Accept": "text/csv"}).status_code == 406
+
+
 def test_large_answers_are_written_outside_of_the_event_loop(
     running: Served, client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

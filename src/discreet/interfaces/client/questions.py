@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.errors import InvalidArgument, Unsupported
 from discreet.interfaces.client.declared import Frame
+
+_SUMMARIZE = re.compile(r"(\s|--[^\n]*\n)*SUMMARI[SZ]E\b", re.IGNORECASE)
 
 TERMS = (
     "epsilon",
@@ -23,6 +26,16 @@ TERMS = (
     "dialect",
 )
 """The terms that may be given with a question; the token says who asks."""
+
+
+def is_summary(question: str) -> bool:
+    """Whether a question is a SUMMARIZE.
+
+    Examples:
+        >>> is_summary(" summarize census"), is_summary("SELECT COUNT(*) FROM census")
+        (True, False)
+    """
+    return _SUMMARIZE.match(question) is not None
 
 
 def sql_of(question: Any) -> str:  # noqa: ANN401 — a text, an Ibis expression, or what was handed over by mistake
@@ -54,6 +67,8 @@ def written(
     said = terms_in_json(terms, TERMS)
     if isinstance(question, list):
         return [sql_of(each) for each in question], said
+    if isinstance(question, str) and is_summary(question):  # it stands for several
+        return [question], said
     return sql_of(question), said if isinstance(question, str) else {**said, "dialect": "duckdb"}
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from time import monotonic, sleep
 from types import MappingProxyType
-from typing import Any, Self, overload
+from typing import Any, Self, cast, overload
 from urllib.parse import urlsplit
 
 from discreet.arguments import taking_known
@@ -24,7 +24,7 @@ from discreet.interfaces.client.connection import Connection, Reply, malformed
 from discreet.interfaces.client.credentials import Address, token_of
 from discreet.interfaces.client.declared import Frame, Schema, frame_of, read_schema
 from discreet.interfaces.client.dummy import made_up
-from discreet.interfaces.client.questions import body_of, written
+from discreet.interfaces.client.questions import body_of, is_summary, written
 from discreet.interfaces.client.replies import (
     Left,
     RemoteAccount,
@@ -32,9 +32,10 @@ from discreet.interfaces.client.replies import (
     RemotePlan,
     RemoteRequest,
 )
-from discreet.results import Answer, Cost, Explanation, PublicKey, verify_certificate
+from discreet.results import Answer, Cost, Explanation, PublicKey, Summary, summarize, verify_certificate
 
 _NAME = re.compile(r"[\w-]{1,200}", re.ASCII)
+_NAME_AT_END = re.compile(r'(?:"((?:[^"]|"")+)"|(\w+))[\s;]*\Z')
 _EXPLAIN = re.compile(r"\s*EXPLAIN\b(\s*\(\s*DP\s*\))?", re.IGNORECASE)
 _PENDING = 202
 _FIRST_LOOK, _LONGEST_LOOK = 0.1, 0.4
@@ -286,9 +287,34 @@ class Remote:
             if isinstance(asked, str):
                 return _believed(self._answered("answers", body, sent_under).fields(), key)
             answers = self._answered("workloads", body, sent_under).among("answers")
-            if len(answers) != len(asked):
+            several = any(map(is_summary, asked))  # which stands for more
+            if len(answers) < len(asked) or (len(answers) > len(asked) and not several):
                 malformed(f"{len(asked)} answers were expected")
-            return [_believed(each, key) for each in answers]
+            return self._together(asked, [_believed(each, key) for each in answers])
+
+    def summary(
+        self,
+        table: str | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        **terms: Any,  # noqa: ANN401 — as `Terms` says
+    ) -> Summary:
+        """Summarize a table: its rows and units, and of each column what is missing, usual and frequent, in one table.
+
+        Args:
+            table: which one; it may be left out where there is one private table.
+            columns: those to summarize; all of them if they are left out. The fewer, the more accurate.
+            terms: what is offered for all of it, as for `ask`, which also says what may go wrong.
+        """
+        names = [each["name"] for each in self.schema["tables"] if not each["public"]]
+        return cast("Summary", self.ask(summarize(names, table, columns), **terms))
+
+    def _together(self, asked: Sequence[str], answers: list[Answer]) -> list[Answer]:
+        """The answers to a workload; as one table, where all of it summarizes one."""
+        found = _NAME_AT_END.search(asked[0]) if len(asked) == 1 and is_summary(asked[0]) else None
+        name = "" if found is None else (found[1] or found[2]).replace('""', '"').casefold()
+        table = next((each for each in self.schema["tables"] if each["name"].casefold() == name), None)
+        return answers if table is None else Summary(answers, table)
 
     def request(self, question: str | Frame, *, purpose: str, **terms: Any) -> RemoteRequest:  # noqa: ANN401 — as `Terms` says
         """Ask the custodian to approve a question that costs more than one of yours may.

@@ -77,7 +77,9 @@ class Bound(Offered):
 class Asked(Bound):
     """A question, and the offer for it."""
 
-    question: str = Field(description="One SELECT, in SQL.")
+    question: str = Field(
+        description="One SELECT, in SQL; or `SUMMARIZE` and a table, to which there are `answers` as to a workload."
+    )
 
 
 class Requested(Offered):
@@ -117,7 +119,7 @@ class Share(BaseModel):
 class AskedTogether(Bound):
     """A workload: questions that are planned and answered together, and the offer for all of them."""
 
-    questions: list[str] = Field(description="Each one SELECT, in SQL.")
+    questions: list[str] = Field(description="Each one SELECT, in SQL; or `SUMMARIZE`, which stands for several.")
 
 
 class Issuing(BaseModel):

@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Header, Response
 from fastapi.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 
 from discreet.interfaces.http.problems import Problem, problems
 from discreet.interfaces.http.replies import ARROW, CSV, JSON, Raw, Wanted, as_said, chosen, reply, reply_of
@@ -16,6 +17,7 @@ from discreet.interfaces.http.requests import (
     Serving,
     Who,
 )
+from discreet.query.sql import is_summary
 from discreet.service import Ask, Caller, Service, Ticket
 
 _PLANNED = problems(413, 422, 429)
@@ -69,6 +71,8 @@ async def answer(  # noqa: PLR0913 — what a request may say, each by name
     prefer: Prefer = "",
 ) -> Response:
     """Ask a question. The reply is its answer or, at once, where the answer will be, with `Prefer: respond-async`."""
+    if wanted != JSON and is_summary(asked.question):  # before anything is paid
+        raise HTTPException(406, f"the answers that SUMMARIZE stands for are written as {JSON}")
     ticket = await _asked(service, who, asked.question, asked, idempotency_key)
     return await reply_of(ticket, wanted, prefer)
 
