@@ -22,6 +22,7 @@ COMMANDS = [
     "tables",
     "explain",
     "ask",
+    "summary",
     "budget",
     "history",
     "failures",

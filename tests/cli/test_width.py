@@ -42,6 +42,8 @@ SHOWN = [
     ["explain", LONG, "--epsilon", "0.5", "--delta", "1e-8"],
     ["ask", LONG, "--epsilon", "0.1", "--delta", "1e-8"],
     ["ask", "SELECT agee FROM census", "--epsilon", "1"],
+    ["summary", "--epsilon", "0.1", "--delta", "1e-8"],
+    ["summary", "--epsilon", "0.1", "--dry-run"],
     ["ask", "SELECT COUNT(*) FROM census", "--epsilon", "10"],
     ["budget"],
     ["history"],

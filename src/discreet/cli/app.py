@@ -22,6 +22,7 @@ _NAMES = (
     "tables",
     "explain",
     "ask",
+    "summary",
     "budget",
     "history",
     "failures",

@@ -19,9 +19,11 @@ from discreet.cli.show.formats import Format
 from discreet.cli.show.plans import show_plan
 from discreet.cli.show.sheets import refuse_binary_to_screen
 from discreet.cli.show.standing import here, of_everyone
+from discreet.cli.show.summaries import show_summary
 from discreet.cli.show.waiting import counting, working
 from discreet.errors import InvalidArgument
 from discreet.printable import printable
+from discreet.results import Answer, Summary
 
 if TYPE_CHECKING:
     from discreet.gateway import Protected
@@ -81,14 +83,7 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
     from discreet.exact.rational import probability
     from discreet.query.sql import explained
 
-    beside = {"approval": approval, "idempotency_key": idempotency_key}
-    said: dict[str, Any] = {name: value for name, value in beside.items() if value is not None}
-    if where.server is not None:
-        from discreet.interfaces.client import fresh_key
-
-        said.setdefault("idempotency_key", fresh_key())
-    elif said:
-        raise InvalidArgument("approvals and keys are a server's", hint="name it with --server")
+    said = beside(where, approval=approval, idempotency_key=idempotency_key)
     probability(terms["confidence"], "confidence")
     refuse_binary_to_screen(format_)
     inner = explained(question)
@@ -101,21 +96,49 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
         if version is None:
             if not yes:
                 _confirm(plan)
-            _read_first(tables)
-        with working("asking"):
-            try:
-                answer = patiently(lambda: tables.ask(plan, version=version, **said))
-            except Abandoned as left:
-                if said:
-                    left.hint = (
-                        f"to get its answer and pay only once: --idempotency-key {quote(said['idempotency_key'])}"
-                    )
-                raise
-        show_answer(answer, of_everyone(tables), format_, terms["confidence"], raw=raw)
+            read_first(tables)
+        answer = answered(tables, plan, {"version": version, **said})
+        if isinstance(answer, Summary):
+            show_summary(answer, of_everyone(tables), format_, raw=raw)
+        elif isinstance(answer, Answer):
+            show_answer(answer, of_everyone(tables), format_, terms["confidence"], raw=raw)
     tables.close()
 
 
-def _read_first(tables: Protected | Remote) -> None:
+def beside(where: Where, **said: str | None) -> dict[str, Any]:
+    """What is said to a server beside a question: a random key too, so that a question that is sent twice is paid once.
+
+    Args:
+        where: the question goes.
+        said: an approval and a key, or None.
+
+    Raises:
+        InvalidArgument: there is no server that they could be said to.
+    """
+    found = {name: value for name, value in said.items() if value is not None}
+    if where.server is not None:
+        from discreet.interfaces.client import fresh_key
+
+        found.setdefault("idempotency_key", fresh_key())
+    elif found:
+        raise InvalidArgument("approvals and keys are a server's", hint="name it with --server")
+    return found
+
+
+def answered(tables: Protected | Remote, plan: Plan | RemotePlan, said: dict[str, Any]) -> Answer | list[Answer]:
+    """Carry out a plan, until Ctrl-C; of a server's question the error says how to get its answer later."""
+    asking: Any = tables  # each takes plans of its own
+    with working("asking"):
+        try:
+            found: Answer | list[Answer] = patiently(lambda: asking.ask(plan, **said))
+        except Abandoned as left:
+            if "idempotency_key" in said:
+                left.hint = f"to get its answer and pay only once: --idempotency-key {quote(said['idempotency_key'])}"
+            raise
+    return found
+
+
+def read_first(tables: Protected | Remote) -> None:
     """Admit local tables before their first question; a server has admitted its own."""
     if (protected := here(tables)) is not None:
         with counting("reading") as progress:

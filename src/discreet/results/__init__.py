@@ -27,13 +27,18 @@ from discreet.results.signatures import (
     verify_certificate,
     verify_head,
 )
-from discreet.results.summary import Summary, summarize
+from discreet.results.summary import BAR, BLANK, PARTS, SUMMARIZE, Count, Summary, is_summary, subject_of, summarize
 from discreet.results.tabular import no_formula, plain, to_arrow_stream, to_csv, with_ends
 
 __all__ = [
+    "BAR",
+    "BLANK",
+    "PARTS",
+    "SUMMARIZE",
     "Answer",
     "AnswerColumn",
     "Cost",
+    "Count",
     "CutOff",
     "Ends",
     "Explanation",
@@ -54,6 +59,7 @@ __all__ = [
     "decimal_of",
     "entries_in_words",
     "heads_in",
+    "is_summary",
     "no_formula",
     "plain",
     "prospect",
@@ -61,6 +67,7 @@ __all__ = [
     "said_once",
     "signature_of",
     "state_in_words",
+    "subject_of",
     "summarize",
     "to_arrow_stream",
     "to_csv",

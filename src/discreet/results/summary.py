@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -27,7 +28,15 @@ PARTS: Mapping[str, str] = {
 }
 """What is said of a column, in the order in which it is shown: its name in the answer, and above the table."""
 
-_BAR = 20
+BLANK = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/)"
+"""A space, or a comment, in SQL."""
+
+SUMMARIZE = re.compile(rf"{BLANK}*+(SUMMARI[SZ]E)\b", re.IGNORECASE)
+"""The beginning of a statement that asks for a summary."""
+
+_NAME_AT_END = re.compile(r'(?:"((?:[^"]|"")+)"|(\w+))[\s;]*\Z')
+
+BAR = 20
 """The characters of the longest bar."""
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -52,11 +61,40 @@ class Count:
     part: float
     missing: bool
 
-    @property
-    def bar(self) -> str:
-        """A bar of blocks, in eighths."""
-        eighths = round(self.part * _BAR * 8)
+    def bar(self, longest: int = BAR) -> str:
+        """A bar of blocks, in eighths.
+
+        Args:
+            longest: how many characters that of the most frequent key has.
+        """
+        eighths = round(self.part * longest * 8)
         return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+
+
+def is_summary(text: str) -> bool:
+    r"""Whether a text is a SUMMARIZE, after whatever blanks and comments.
+
+    Examples:
+        >>> is_summary("-- all of it\nsummarize census"), is_summary("SELECT 1 AS summarize")
+        (True, False)
+    """
+    return SUMMARIZE.match(text) is not None
+
+
+def subject_of(text: str, tables: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The table that a SUMMARIZE names, which stands at its end; None if it is none of these.
+
+    Args:
+        text: of the statement.
+        tables: as the public schema has them.
+
+    Examples:
+        >>> subject_of('SUMMARIZE SELECT age FROM main."Census";', [{"name": "census"}])
+        {'name': 'census'}
+    """
+    found = _NAME_AT_END.search(text)
+    name = "" if found is None else (found[1] or found[2]).replace('""', '"').casefold()
+    return next((each for each in tables if each["name"].casefold() == name), None)
 
 
 def summarize(tables: Sequence[str], table: str | None, columns: Sequence[str] | None = None) -> str:
@@ -153,6 +191,16 @@ class Summary(list[Answer]):
             column["name"]: _counts(column, answer) for column, answer in self._about() if _is_counted(column, answer)
         }
 
+    def long(self) -> Iterator[tuple[str | None, str, str | None, Any, Any, Any]]:
+        """Each number in a row of its own: column, part, key, value, and the ends of its interval."""
+        for name in self[0].names:
+            yield from _numbers(None, name, None, self[0], name)
+        for column, answer in self._about():
+            if _is_counted(column, answer):
+                yield from _numbers(column["name"], "rows", column["name"], answer, f"{column['name']} rows")
+            for part, name in _named(column, answer).items():
+                yield from _numbers(column["name"], part, None, answer, name)
+
     @property
     def headline(self) -> str:
         """The table, and how many rows and units there are."""
@@ -225,6 +273,15 @@ class Summary(list[Answer]):
                 yield column, answer
 
 
+def _numbers(
+    column: str | None, part: str, keys: str | None, answer: Answer, name: str
+) -> Iterator[tuple[str | None, str, str | None, Any, Any, Any]]:
+    """The numbers of one column of an answer, each with its key, if there is one, and its interval."""
+    named = [None] * len(answer) if keys is None else ["NULL" if key is None else str(key) for key in answer[keys]]
+    for key, value, ends in zip(named, answer[name], answer.interval(name), strict=True):
+        yield column, part, key, value, *(ends or (None, None))
+
+
 def table_text(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table as text: names to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
@@ -242,7 +299,7 @@ def counts_text(name: str, counts: Sequence[Count]) -> str:
     """The keys of a column as text, each with its rows and a bar."""
     keys = [name, *(one.key for one in counts)]
     words = ["rows", *(one.words for one in counts)]
-    bars = ["", *(one.bar for one in counts)]
+    bars = ["" if counts else "none that enough people share", *(one.bar() for one in counts)]
     wide, long = max(map(len, keys)), max(map(len, words))
     rows = zip_longest(keys, words, bars)
     return "\n".join(f"{key:<{wide}}  {word:>{long}}  {bar}".rstrip() for key, word, bar in rows)

@@ -9,8 +9,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from discreet.errors import AskedAlready, Category, DiscreetError, InvalidArgument
 from discreet.query.planner import Request
-from discreet.query.sql import is_summary
-from discreet.results import Answer, Cost
+from discreet.results import Answer, Cost, is_summary
 from discreet.service.public_error import PublicError
 
 

@@ -49,6 +49,15 @@ class Where:
         return reached(self.server, self.token_file, self.key)
 
 
+def private_tables(tables: Protected | Remote) -> list[str]:
+    """The names of the tables that may be asked about, but for public ones."""
+    from discreet.interfaces.client import Remote
+
+    if isinstance(tables, Remote):
+        return [each["name"] for each in tables.schema["tables"] if not each["public"]]
+    return [each.name for each in tables.dataset.private]
+
+
 def reached(server: str, token_file: Path | None, key: str | None) -> Remote:
     """The tables behind a server. The client draws nothing while it waits: the command does.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Interval: TypeAlias = tuple[float, float] | None
 
-_UNDER = 11
+UNDER = 11
 """The column where the text of the lines under an answer begins, after their titles."""
 
 
@@ -60,7 +60,7 @@ def _show_table(answer: Answer, intervals: dict[str, list[Interval]]) -> None:
 def _show_account(answer: Answer, standing: Standing) -> None:
     """Print the notes under an answer, and what is left of the budget."""
     for title, words in answer.notes("cli"):
-        say(printable(f"{title:<11}{words}"), _UNDER)
+        say(printable(f"{title:<11}{words}"), UNDER)
     say(f"spent      {standing.spent}, of {standing.budget}")
     say(f"remaining  {standing.remaining}")
 

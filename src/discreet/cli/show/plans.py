@@ -31,18 +31,18 @@ def show_plan(plan: Plan | RemotePlan, tables: Protected | Remote, as_format: Fo
     )
     match as_format:
         case Format.TABLE:
-            _, words = _prospect(plan, tables)
+            _, words = prospect_of(plan, tables)
             for line in (*plan.explain().splitlines(), *words):
                 say(printable(line), _HANG)
         case Format.JSON:
             noise = {} if plan.choice is None else {"noise": str(plan.choice)}
-            left, _ = _prospect(plan, tables)
+            left, _ = prospect_of(plan, tables)
             show_json({**plan.to_dict(), **noise, **left, "expected": expected.records()})
         case Format.CSV | Format.ARROW:
             expected.show(as_format, raw=raw)
 
 
-def _prospect(plan: Plan | RemotePlan, tables: Protected | Remote) -> tuple[dict[str, object], list[str]]:
+def prospect_of(plan: Plan | RemotePlan, tables: Protected | Remote) -> tuple[dict[str, object], list[str]]:
     """The entries that already answer a plan, or how many times the budget pays for it; nothing for a server's."""
     protected = here(tables)
     if protected is None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.errors import InvalidArgument, Unsupported
 from discreet.interfaces.client.declared import Frame
-
-_SUMMARIZE = re.compile(r"(\s|--[^\n]*\n)*SUMMARI[SZ]E\b", re.IGNORECASE)
+from discreet.results import is_summary
 
 TERMS = (
     "epsilon",
@@ -26,16 +24,6 @@ TERMS = (
     "dialect",
 )
 """The terms that may be given with a question; the token says who asks."""
-
-
-def is_summary(question: str) -> bool:
-    """Whether a question is a SUMMARIZE.
-
-    Examples:
-        >>> is_summary(" summarize census"), is_summary("SELECT COUNT(*) FROM census")
-        (True, False)
-    """
-    return _SUMMARIZE.match(question) is not None
 
 
 def sql_of(question: Any) -> str:  # noqa: ANN401 — a text, an Ibis expression, or what was handed over by mistake

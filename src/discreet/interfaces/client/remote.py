@@ -24,7 +24,7 @@ from discreet.interfaces.client.connection import Connection, Reply, malformed
 from discreet.interfaces.client.credentials import Address, token_of
 from discreet.interfaces.client.declared import Frame, Schema, frame_of, read_schema
 from discreet.interfaces.client.dummy import made_up
-from discreet.interfaces.client.questions import body_of, is_summary, written
+from discreet.interfaces.client.questions import body_of, written
 from discreet.interfaces.client.replies import (
     Left,
     RemoteAccount,
@@ -32,10 +32,19 @@ from discreet.interfaces.client.replies import (
     RemotePlan,
     RemoteRequest,
 )
-from discreet.results import Answer, Cost, Explanation, PublicKey, Summary, summarize, verify_certificate
+from discreet.results import (
+    Answer,
+    Cost,
+    Explanation,
+    PublicKey,
+    Summary,
+    is_summary,
+    subject_of,
+    summarize,
+    verify_certificate,
+)
 
 _NAME = re.compile(r"[\w-]{1,200}", re.ASCII)
-_NAME_AT_END = re.compile(r'(?:"((?:[^"]|"")+)"|(\w+))[\s;]*\Z')
 _EXPLAIN = re.compile(r"\s*EXPLAIN\b(\s*\(\s*DP\s*\))?", re.IGNORECASE)
 _PENDING = 202
 _FIRST_LOOK, _LONGEST_LOOK = 0.1, 0.4
@@ -311,9 +320,8 @@ class Remote:
 
     def _together(self, asked: Sequence[str], answers: list[Answer]) -> list[Answer]:
         """The answers to a workload; as one table, where all of it summarizes one."""
-        found = _NAME_AT_END.search(asked[0]) if len(asked) == 1 and is_summary(asked[0]) else None
-        name = "" if found is None else (found[1] or found[2]).replace('""', '"').casefold()
-        table = next((each for each in self.schema["tables"] if each["name"].casefold() == name), None)
+        is_one = len(asked) == 1 and is_summary(asked[0])
+        table = subject_of(asked[0], self.schema["tables"]) if is_one else None
         return answers if table is None else Summary(answers, table)
 
     def request(self, question: str | Frame, *, purpose: str, **terms: Any) -> RemoteRequest:  # noqa: ANN401 — as `Terms` says

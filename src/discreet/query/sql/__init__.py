@@ -9,14 +9,13 @@ from discreet.query.sql.ibis_expressions import frame_of, written
 from discreet.query.sql.options_clause import Options, Strategy
 from discreet.query.sql.parsing import options, parse
 from discreet.query.sql.select import question
-from discreet.query.sql.summarize import is_summary, summarized
+from discreet.query.sql.summarize import summarized
 
 __all__ = [
     "Options",
     "Strategy",
     "explained",
     "frame_of",
-    "is_summary",
     "options",
     "parse",
     "question",

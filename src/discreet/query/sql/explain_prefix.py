@@ -6,9 +6,7 @@ import re
 
 from discreet.errors import Unsupported
 from discreet.query.sql.places import in_text
-
-BLANK = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/)"
-"""A space, or a comment."""
+from discreet.results import BLANK
 
 _EXPLAIN = re.compile(rf"{BLANK}*+(EXPLAIN)\b", re.IGNORECASE)
 

@@ -19,19 +19,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.errors import Hint, QueryError, SqlSyntax, UnknownColumn, UnknownTable, Unsupported
-from discreet.query.sql.explain_prefix import BLANK
 from discreet.query.sql.names import in_sql
 from discreet.query.sql.options_clause import Options
 from discreet.query.sql.parsing import Statement, parse
 from discreet.query.sql.schemas import Schema, declared_as
+from discreet.results import BLANK, SUMMARIZE
 from discreet.suggestions import did_you_mean
 from discreet.tables import Column, Kind, Table, owner_of
 from discreet.tables.schema.table import identifying
 
 if TYPE_CHECKING:
     from sqlglot import exp
-
-_SUMMARIZE = re.compile(rf"{BLANK}*+(SUMMARI[SZ]E)\b", re.IGNORECASE)
 
 _SELECT = re.compile(rf"{BLANK}*+(SELECT|FROM|WITH|\()", re.IGNORECASE)
 
@@ -71,16 +69,6 @@ class Summarized:
     weights: tuple[tuple[str, Fraction], ...]
 
 
-def is_summary(text: str) -> bool:
-    r"""Whether a text is a SUMMARIZE.
-
-    Examples:
-        >>> is_summary("-- all of it\nsummarize census"), is_summary("SELECT 1 AS summarize")
-        (True, False)
-    """
-    return _SUMMARIZE.match(text) is not None
-
-
 def summarized(
     text: str, dialect: str, tables: Sequence[Table], schema: str | None, *, selects: bool
 ) -> Summarized | None:
@@ -96,7 +84,7 @@ def summarized(
     Raises:
         QueryError: it names no table, or one that is public; or it summarizes more than columns of a table.
     """
-    found = _SUMMARIZE.match(text)
+    found = SUMMARIZE.match(text)
     if found is None:
         return None
     rest = text[found.end() :]

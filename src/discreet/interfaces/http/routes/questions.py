@@ -17,7 +17,7 @@ from discreet.interfaces.http.requests import (
     Serving,
     Who,
 )
-from discreet.query.sql import is_summary
+from discreet.results import is_summary
 from discreet.service import Ask, Caller, Service, Ticket
 
 _PLANNED = problems(413, 422, 429)
