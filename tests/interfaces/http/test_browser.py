@@ -240,7 +240,8 @@ def test_every_state_of_a_question(chromium: Browser, address: str, running: Vis
             watched.page.goto(path)
             expect(watched.page.locator("main")).to_contain_text(words)
             watched.check_both(read_out=path != "/answers/nobody")
-        for question, heading in ((BY_KEY.replace(" ", "+"), "Answer"), (TOGETHER, "2 answers")):
+        asked = {BY_KEY.replace(" ", "+"): "Answer", TOGETHER: "2 answers", "SUMMARIZE+people": "Summary of people"}
+        for question, heading in asked.items():
             watched.page.goto(f"/ask?question={question}&offer=epsilon&amount=1")
             watched.page.get_by_role("button", name=re.compile("^Ask( all)?, ")).click()
             settle(watched.page)
@@ -258,7 +259,9 @@ def test_every_state_of_a_question(chromium: Browser, address: str, running: Vis
 
 def settle(page: Page) -> None:
     """Wait until a question has its answer, or has failed; the page reloads itself."""
-    expect(page.locator("h1")).to_have_text(re.compile("^(Answer|2 answers|There is no answer)$"), timeout=20_000)
+    expect(page.locator("h1")).to_have_text(
+        re.compile("^(Answer|2 answers|Summary of people|There is no answer)$"), timeout=20_000
+    )
 
 
 def tab_to(page: Page, selector: str) -> None:

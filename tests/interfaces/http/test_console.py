@@ -242,7 +242,7 @@ def test_hostile_texts_are_text_on_every_page(running: Visited) -> None:
     hostile = f"SELECT '{SCRIPT}' AS \"{IMAGE}\" FROM people"
     wanted = {"question": hostile, "offer": "epsilon", "amount": SCRIPT, "confidence": "95", "delta": IMAGE}
     built = {"table": SCRIPT, "measure": "count", "group": IMAGE.replace('"', '""'), "where": "k", "value": SCRIPT}
-    by_key = answered(client, BY_KEY)
+    by_key, summary = answered(client, BY_KEY), answered(client, "SUMMARIZE people")
     pages = [
         *(client.get(path) for path in PAGES),
         *(custodian.get(path) for path in PAGES),
@@ -256,6 +256,8 @@ def test_hostile_texts_are_text_on_every_page(running: Visited) -> None:
             "/tokens", data={"form": form_of(custodian.get("/")), "subject": SCRIPT, "role": SCRIPT, "days": "1"}
         ),
         by_key,
+        summary,
+        client.get("/ask", params={**wanted, "question": "SUMMARIZE people", "amount": "1", "delta": ""}),
     ]
     for page in pages:
         assert page.headers["content-type"].startswith("text/html"), page.url

@@ -64,6 +64,35 @@ def test_a_plan_says_that_its_answer_may_leave_at_several_times(
     assert "leaves 0.41 s after it starts, or at twice that, and so on, up to 1.6 s" in page.text
 
 
+def test_a_table_is_summarized_from_its_page(running: Visited) -> None:
+    """By the form beside its columns: the ± of each part before it is paid, then one table, charts and files."""
+    client = sign_in(running, "analyst")
+    form = re.search(r'<form[^>]*class="summarize">.*?</form>', client.get("/").text, re.DOTALL)
+    assert form is not None
+    question = html.unescape(str(re.search(r'name="question" value="(.*?)"', form[0])[1]))  # type: ignore[index]
+    assert question == 'SUMMARIZE "people"'
+    plan = client.get("/ask", params={"question": question, "offer": "epsilon", "amount": "2"})
+    assert "Ask, and pay ε = 2" in plan.text
+    table = re.search(r'<table class="dense">.*?</table>', plan.text, re.DOTALL)
+    assert table is not None
+    assert re.findall(r'class="number">(\w+)</th>', table[0]) == ["rows", "missing", "mean", "quartiles"]
+    assert "ranks" in table[0]
+    page = answered(client, question, "2")
+    assert "<h1>Summary of people</h1>" in page.text
+    assert page.text.count('class="bar"') == len(KEYS) + 1
+    assert '<th scope="row"><code>age</code></th><td>integer, 0\u00a0to\u00a0100</td>' in page.text
+    assert "all of it cost" in page.text
+    rows = list(csv.reader(client.get(f"{page.url.path}/3/answer.csv").text.splitlines()))
+    assert rows[0][:4] == ["age missing", "age missing_low", "age missing_high", "age mean"]
+    assert client.get(f"{page.url.path}/5/answer.csv").status_code == 422
+    assert "it was answered before" in answered(client, question, "2").text
+    assert "Ask, for nothing" in client.get(
+        "/ask", params={"question": question, "offer": "epsilon", "amount": "2"}
+    ).text  # fmt: skip
+    mistyped = client.get("/ask", params={"question": "SUMMARIZE poeple", "offer": "epsilon", "amount": "2"})
+    assert "did you mean people?" in mistyped.text
+
+
 def test_what_is_refused_is_said_and_nothing_charged(running: Visited) -> None:
     """A wrong column, an empty offer, a ceiling: each is said where the question stands, with its code and place."""
     poor = sign_in(running, "poor")
@@ -281,6 +310,21 @@ def test_what_is_above_a_ceiling_is_requested_approved_and_asked_once(running: V
         asked = poor.get(asked.url)
     assert "Ask it now" not in poor.get("/requests").text
     assert sign_in(running, "mallory").post(f"{action[1]}/answer", data={"form": "0"}).status_code == 403
+
+
+def test_a_summary_above_a_ceiling_is_requested_and_asked_once(running: Visited) -> None:
+    """As a question: the approval is for its plan."""
+    poor, custodian = sign_in(running, "poor"), sign_in(running, "custodian")
+    requested(poor, "SUMMARIZE SELECT age FROM people", "to see")
+    seen = custodian.get("/requests")
+    action = re.search(r'action="(/requests/\w+)/approval"', seen.text)
+    assert action is not None
+    custodian.post(f"{action[1]}/approval", data={"form": form_of(seen), "days": "7"})
+    page = poor.post(f"{action[1]}/answer", data={"form": form_of(poor.get("/requests"))})
+    while "refresh" in page.headers:
+        sleep(0.1)
+        page = poor.get(page.url)
+    assert "<h1>Summary of people</h1>" in page.text
 
 
 def test_a_request_is_denied_with_a_reason(running: Visited) -> None:

@@ -17,7 +17,7 @@ from discreet.interfaces.http.console.charts import WIDTH, charts
 from discreet.interfaces.http.console.pages import download, page
 from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.interfaces.http.problems import problem_of
-from discreet.results import Answer, cell_texts, to_csv, with_ends
+from discreet.results import Answer, Summary, cell_texts, is_summary, subject_of, to_csv, with_ends
 from discreet.service import EncodedAnswer, Ticket
 
 ROUTES = APIRouter()
@@ -39,6 +39,8 @@ def answer(name: str, visit: Visiting) -> Response:
         return found
     if reply.error is not None:
         return page("failed", visit, problem=problem_of(reply.error), **shown)
+    if len(questions) == 1 and is_summary(questions[0]):
+        return page("summary", visit, width=WIDTH, **_summarized(visit, questions[0], reply.answer), **shown)
     parts = [_shown(text, data) for text, data in zip(questions, _answers(reply.answer), strict=True)]
     return page("answer", visit, parts=parts, width=WIDTH, **shown)
 
@@ -101,8 +103,7 @@ def _answers(answer: EncodedAnswer | None) -> Sequence[Mapping[str, Any]]:
 def _shown(question: str, data: Mapping[str, Any]) -> dict[str, Any]:
     """One answer, as the page shows it."""
     answer = Answer.from_json(data)
-    columns = [cell_texts(answer.column(name), answer.interval(name)) for name in answer.names]
-    cells = [dict(zip(answer.names, row, strict=True)) for row in zip(*columns, strict=True)]
+    cells = _cells(answer)
     return {
         "question": question,
         "answer": data,
@@ -113,6 +114,39 @@ def _shown(question: str, data: Mapping[str, Any]) -> dict[str, Any]:
         "unknown": {name: {n for n, told in enumerate(answer.informative(name)) if not told} for name in answer.names},
         "certificate": readable(data["certificate"]),
     }
+
+
+def _summarized(visit: Visit, question: str, encoded: EncodedAnswer | None) -> dict[str, Any]:
+    """The answers that a SUMMARIZE stands for, as one table; and a chart for each column whose keys are counted."""
+    answers = _answers(encoded)
+    table = subject_of(question, visit.service.dataset(visit.caller)["tables"])
+    if table is None:
+        raise InvalidArgument("the table of this summary isn't declared any more", hint="ask about those that are")
+    summary = Summary(map(Answer.from_json, answers), table)
+    names, rows = summary.sheet()
+    drawn = [
+        (name, chart)
+        for name in summary.counts()
+        for chart in charts(summary.column(name).to_json(), _cells(summary.column(name)))
+    ]
+    return {
+        "summary": summary,
+        "names": names,
+        "rows": rows,
+        "charts": drawn,
+        "unlisted": [name for name, counts in summary.counts().items() if not counts],
+        "notes": [each for each in summary.notes() if each.title not in {"cost", "warning"}],
+        "warnings": list(dict.fromkeys(warning for answer in summary for warning in answer.warnings)),
+        "headline": [(name, cell) for name, cell in _cells(summary[0])[0].items()],
+        "proof": readable(summary[0].certificate),
+        "signed": "signature" in answers[0],
+    }
+
+
+def _cells(answer: Answer) -> list[dict[str, str]]:
+    """The rows of an answer as text."""
+    columns = [cell_texts(answer.column(name), answer.interval(name)) for name in answer.names]
+    return [dict(zip(answer.names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def readable(certificate: Mapping[str, Any]) -> dict[str, Any]:

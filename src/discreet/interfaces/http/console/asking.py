@@ -10,10 +10,11 @@ from fastapi import APIRouter, Response
 
 from discreet.errors import DiscreetError, InvalidArgument, Unauthenticated
 from discreet.interfaces.http.console.forms import Fields, Filled, Queried
-from discreet.interfaces.http.console.pages import page, see
+from discreet.interfaces.http.console.pages import number, page, see
 from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.interfaces.http.problems import problem_of
 from discreet.query.planner import SessionSettings
+from discreet.results import PARTS, is_summary
 from discreet.service import Action, Ask, Planned, PlannedError, PublicError, check_allowed, check_ceiling, fresh_name
 
 ROUTES = APIRouter()
@@ -129,7 +130,10 @@ def _planned(visit: Visit, offered: Mapping[str, str]) -> dict[str, Any]:
     question = questions_in(offered["question"])
     try:
         plan = visit.service.plan(visit.caller, question, terms_of(offered))
-        readable = _readable(plan) if isinstance(question, str) else _readable_together(plan, question)
+        if is_summary(offered["question"]) and isinstance(question, str):
+            readable = _readable_summary(plan)
+        else:
+            readable = _readable(plan) if isinstance(question, str) else _readable_together(plan, question)
         found |= {"plan": {**plan.to_json(), **readable}, "key": fresh_name()}
         check_ceiling(visit.caller, plan.cost)  # so that nobody is offered to pay what would be refused
     except Unauthenticated:
@@ -157,6 +161,32 @@ def _readable_together(plan: Planned, questions: Sequence[str]) -> dict[str, Any
         "lines": [("", line) for line in plan.words.splitlines()],
         "parts": [(text, _accuracy(each)) for text, each in zip(questions, plan.expected, strict=True)],
         "cost_words": str(plan.cost).split(",")[0] or "nothing",
+    }
+
+
+def _readable_summary(plan: Planned) -> dict[str, Any]:
+    """The plan of a summary: what it costs, and the ± to expect of each column's parts, as a table.
+
+    Of the quartiles the one that errs most stands for all; the error of a deviation comes with the answer.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for columns in plan.expected[1:]:
+        for each in columns:
+            column, _, part = each.column.rpartition(" ")
+            if each.error is not None:
+                found.setdefault(column, {})[part] = f"± {number(each.error, 3)}"
+        ranks = max((each.ranks for each in columns if each.ranks is not None), default=None)
+        if ranks is not None:
+            found.setdefault(column, {})["quartiles"] = f"{number(round(ranks))} ranks"
+    parts = [part for part in ("rows", *PARTS, "quartiles") if any(part in halves for halves in found.values())]
+    return {
+        "lines": [("", line) for line in plan.words.splitlines()],
+        "parts": [("", _accuracy(plan.expected[0]))],
+        "cost_words": str(plan.cost).split(",")[0] or "nothing",
+        "summary": {
+            "names": [PARTS.get(part, part) for part in parts],
+            "rows": [(column, [halves.get(part, "") for part in parts]) for column, halves in found.items()],
+        },
     }
 
 

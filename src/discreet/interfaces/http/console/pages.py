@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from discreet.interfaces.http.console.session import Visit
 from discreet.interfaces.http.middleware.safe_headers import SAFE
 from discreet.printable import printable
+from discreet.results import summarize
 
 if TYPE_CHECKING:
     from discreet.ledger import Entry
@@ -31,7 +32,9 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters.update(query=urlencode, number=number, moment=moment, amounts=amounts, shown=shown)
+    found.filters.update(
+        query=urlencode, number=number, moment=moment, amounts=amounts, shown=shown, summarized=summarized
+    )
     return found
 
 
@@ -77,6 +80,11 @@ def amounts(entry: Entry) -> str:
 def shown(value: object) -> str:
     """A text that others wrote, safe to read. What a form sends back is left as it is."""
     return printable(str(value))
+
+
+def summarized(table: str) -> str:
+    """The statement that summarizes a table."""
+    return summarize([table], table)
 
 
 def moment(at: datetime) -> str:

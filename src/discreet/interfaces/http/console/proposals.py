@@ -20,6 +20,7 @@ FUNCTIONS = (
 WORDS = (
     "SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "ORDER BY", "LIMIT", "AND", "OR", "NOT", "IN", "IS NULL",
     "BETWEEN", "LIKE", "CASE", "WHEN", "THEN", "ELSE", "END", "AS", "JOIN", "LEFT JOIN", "ON", "DISTINCT", "DESC",
+    "SUMMARIZE",
 )  # fmt: skip
 """Words of SQL that it proposes."""
 
