@@ -69,7 +69,7 @@ def test_a_table_is_summarized_from_its_page(running: Visited) -> None:
     client = sign_in(running, "analyst")
     form = re.search(r'<form[^>]*class="summarize">.*?</form>', client.get("/").text, re.DOTALL)
     assert form is not None
-    question = html.unescape(str(re.search(r'name="question" value="(.*?)"', form[0])[1]))  # type: ignore[index]
+    (question,) = map(html.unescape, re.findall(r'name="question" value="(.*?)"', form[0]))
     assert question == 'SUMMARIZE "people"'
     plan = client.get("/ask", params={"question": question, "offer": "epsilon", "amount": "2"})
     assert "Ask, and pay ε = 2" in plan.text
