@@ -9,7 +9,8 @@ from html import escape
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import Door, Hint, InvalidArgument
+from discreet.errors import InvalidArgument
+from discreet.hints import Door, Hint
 from discreet.results.answer import Answer
 from discreet.results.columns import cell_texts
 from discreet.results.cost import Cost, Note

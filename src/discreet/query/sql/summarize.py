@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.errors import Hint, QueryError, SqlSyntax, UnknownColumn, UnknownTable, Unsupported
+from discreet.errors import QueryError, SqlSyntax, UnknownColumn, UnknownTable, Unsupported
+from discreet.hints import Hint
 from discreet.query.sql.names import in_sql
 from discreet.query.sql.options_clause import Options
 from discreet.query.sql.parsing import Statement, parse
@@ -26,7 +27,7 @@ from discreet.query.sql.schemas import Schema, declared_as
 from discreet.results import BLANK, SUMMARIZE
 from discreet.suggestions import did_you_mean
 from discreet.tables import Column, Kind, Table, owner_of
-from discreet.tables.schema.table import identifying
+from discreet.tables.schema.owner import identifying
 
 if TYPE_CHECKING:
     from sqlglot import exp
