@@ -198,7 +198,7 @@ def test_what_is_stored_of_an_earlier_version_is_read_by_its_number(running: Ser
         service.ask(bob, Ask(OWN[8], terms, version=number))
     with pytest.raises(AboveCeiling):
         service.ask(bob, Ask(OWN[8], terms, version=2**40))
-    with pytest.raises(InvalidArgument, match="stored for an earlier version needs none"):
+    with pytest.raises(InvalidArgument, match="an answer stored for an earlier version needs none"):
         service.ask(bob, Ask(OWN[8], terms, version=number, approval="x"))
     with pytest.raises(Forbidden):
         service.ask(running.callers["auditor"], Ask(OWN[8], terms, version=number))
