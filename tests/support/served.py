@@ -41,6 +41,7 @@ from discreet.service import (
 )
 from discreet.service.tokens import issue
 from support.accounts import declared, founded, of_each_role
+from support.engines import keep_sessions
 
 STEP = 3.0
 """How many seconds a question over the one table has."""
@@ -130,8 +131,9 @@ def unhurried() -> Iterator[None]:
 
 @contextmanager
 def in_threads() -> Iterator[None]:
-    """Services that are made meanwhile have threads for processes, and miss no time."""
+    """Services that are made meanwhile have threads for processes, keep sessions, and miss no time."""
     with unhurried(), pytest.MonkeyPatch.context() as patch:
+        keep_sessions(patch)
         for name in ("_detach", "_limit_memory", "_settle", "keep_quiet"):  # which are about a whole process
             patch.setattr(workers, name, lambda *_: None)
         patch.setattr(workers, "_limited", lambda *_: nullcontext())
