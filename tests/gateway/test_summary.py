@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -163,7 +163,8 @@ def test_a_table_of_ids_has_rows_and_units(desk: Desk) -> None:
 
 def test_what_is_asked_follows_from_what_is_declared(desk: Desk) -> None:
     """The hostile custodian of other rows: the plan, and so what it costs, is the same whatever the rows hold."""
-    plans = [desk(data=data).plan("SUMMARIZE people", epsilon=1, delta="1e-6") for data in (table(), table(12))]
+    some = "SUMMARIZE SELECT age, sex, word, town, ok FROM people"
+    plans = [desk(data=data).plan(some, epsilon=1, delta="1e-6") for data in (table(), table(12))]
     first, second = ([each.text for each in plan.questions] for plan in plans)
     assert first == second
     assert plans[0].digest == plans[1].digest
@@ -197,16 +198,17 @@ def test_a_spent_budget_refuses_all_of_it(desk: Desk) -> None:
     account = desk(budget=dp.Budget(epsilon=1))
     account.ask("SELECT COUNT(*) AS n FROM people", epsilon="0.5")
     with pytest.raises(BudgetExhausted):
-        account.summary(epsilon="0.6")
+        account.summary(columns=["age", "sex"], epsilon="0.6")
     assert account.spent.epsilon == Fraction(1, 2)
-    assert len(account.summary(epsilon="0.5")) > 1
+    assert len(account.summary(columns=["age", "sex"], epsilon="0.5")) == 3
 
 
 def test_the_whole_offer_is_spent_and_no_more(desk: Desk) -> None:
     """In ε, in ρ, and with a δ for the texts."""
     account = desk()
-    assert account.plan("SUMMARIZE people", epsilon=1).cost.epsilon == 1
-    rho = account.plan("SUMMARIZE people", rho="0.1").cost.rho
+    some = "SUMMARIZE SELECT age, day, sex FROM people"
+    assert account.plan(some, epsilon=1).cost.epsilon == 1
+    rho = account.plan(some, rho="0.1").cost.rho
     assert rho is not None
     assert Fraction(999, 10_000) < rho <= Fraction(1, 10)
     with_texts = account.summary(columns=["word", "age"], epsilon=1, delta="1e-6").cost
@@ -242,7 +244,10 @@ def test_it_is_a_frame_and_json(whole: dp.Summary) -> None:
     assert data["summary"][1]["column"] == "age"
     answers = [dp.Answer.from_json(each) for each in data["answers"]]
     assert [answer.rows() for answer in answers] == [answer.rows() for answer in whole]
-    assert dp.Summary(answers, whole.table).sheet() == whole.sheet()
+    read = dp.Summary.of(answers, [{"name": "peopl", "columns": []}, whole.table])
+    assert read is not None
+    assert read.sheet() == whole.sheet()
+    assert dp.Summary.of(answers, []) is None
     assert whole.column("age")["age mean"] == [row_of(whole, "age")["mean"]]
     with pytest.raises(dp.errors.InvalidArgument, match="nothing of a column 'open'"):
         whole.column("open")
@@ -299,11 +304,35 @@ def test_statements_may_stand_in_a_list(desk: Desk) -> None:
     """In place of their questions, beside others; with blanks, comments and a semicolon, in any case."""
     account = desk()
     found = account.ask(
-        ["-- all\nsummarize People;", "SELECT AVG(age) AS a FROM people", "SUMMARIZE FROM people"], epsilon=GREAT
+        [
+            "-- some\nsummarize select AGE, sex from People;",
+            "SELECT AVG(age) AS a FROM people",
+            "/* a */ Summarize SELECT sex, sex FROM people",
+        ],
+        epsilon=GREAT,
     )
-    alone = account.plan("SUMMARIZE people", epsilon=1)
-    assert len(found) == 2 * len(alone.questions) + 1
+    assert [answer.names[-1] for answer in found] == ["rows", "age q75", "sex rows", "a", "rows", "sex rows"]
     assert not isinstance(found, dp.Summary)
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "(" * 500,
+        "\0",
+        '"',
+        "'",
+        "people " * 5_000,
+        "/*" * 2_000,
+        "t" * 90_000,
+        "SELECT " + "a," * 3_000,
+        "people -- people",
+    ],
+)
+def test_hostile_texts_are_refused_or_planned(desk: Desk, after: str) -> None:
+    """As errors of the question, within the time of any question."""
+    with suppress(dp.errors.QueryError):
+        assert desk().plan(f"SUMMARIZE {after}", epsilon=1).questions
 
 
 def test_a_table_is_named_where_there_are_several(desk: Desk) -> None:

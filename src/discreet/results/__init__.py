@@ -27,7 +27,7 @@ from discreet.results.signatures import (
     verify_certificate,
     verify_head,
 )
-from discreet.results.summary import BAR, BLANK, PARTS, SUMMARIZE, Count, Summary, is_summary, subject_of, summarize
+from discreet.results.summary import BAR, BLANK, PARTS, SUMMARIZE, Count, Summary, is_summary, summarize
 from discreet.results.tabular import no_formula, plain, to_arrow_stream, to_csv, with_ends
 
 __all__ = [
@@ -67,7 +67,6 @@ __all__ = [
     "said_once",
     "signature_of",
     "state_in_words",
-    "subject_of",
     "summarize",
     "to_arrow_stream",
     "to_csv",

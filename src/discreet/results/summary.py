@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from discreet.errors import InvalidArgument
 from discreet.hints import Door, Hint
@@ -34,8 +34,6 @@ BLANK = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/)"
 
 SUMMARIZE = re.compile(rf"{BLANK}*+(SUMMARI[SZ]E)\b", re.IGNORECASE)
 """The beginning of a statement that asks for a summary."""
-
-_NAME_AT_END = re.compile(r'(?:"((?:[^"]|"")+)"|(\w+))[\s;]*\Z')
 
 BAR = 20
 """The characters of the longest bar."""
@@ -80,22 +78,6 @@ def is_summary(text: str) -> bool:
         (True, False)
     """
     return SUMMARIZE.match(text) is not None
-
-
-def subject_of(text: str, tables: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The table that a SUMMARIZE names, which stands at its end; None if it is none of these.
-
-    Args:
-        text: of the statement.
-        tables: as the public schema has them.
-
-    Examples:
-        >>> subject_of('SUMMARIZE SELECT age FROM main."Census";', [{"name": "census"}])
-        {'name': 'census'}
-    """
-    found = _NAME_AT_END.search(text)
-    name = "" if found is None else (found[1] or found[2]).replace('""', '"').casefold()
-    return next((each for each in tables if each["name"].casefold() == name), None)
 
 
 def summarize(tables: Sequence[str], table: str | None, columns: Sequence[str] | None = None) -> str:
@@ -151,6 +133,19 @@ class Summary(list[Answer]):
     def __init__(self, answers: Iterable[Answer], table: Mapping[str, Any]) -> None:
         super().__init__(answers)
         self.table = table
+
+    @classmethod
+    def of(cls, answers: Sequence[Answer], tables: Sequence[Mapping[str, Any]]) -> Self | None:
+        """The summary that answers are, of the table that their certificate names; None if it names none of these.
+
+        Args:
+            answers: as they were given.
+            tables: as the public schema has them.
+        """
+        text = str(answers[0].certificate.get("text")) if answers else ""
+        first = text.split(";\n")[0]
+        table = next((each for each in tables if first.endswith(f" FROM {_quoted(each['name'])}")), None)
+        return None if table is None else cls(answers, table)
 
     @property
     def cost(self) -> Cost:

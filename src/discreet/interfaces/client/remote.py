@@ -39,7 +39,6 @@ from discreet.results import (
     PublicKey,
     Summary,
     is_summary,
-    subject_of,
     summarize,
     verify_certificate,
 )
@@ -321,8 +320,7 @@ class Remote:
     def _together(self, asked: Sequence[str], answers: list[Answer]) -> list[Answer]:
         """The answers to a workload; as one table, where all of it summarizes one."""
         is_one = len(asked) == 1 and is_summary(asked[0])
-        table = subject_of(asked[0], self.schema["tables"]) if is_one else None
-        return answers if table is None else Summary(answers, table)
+        return (Summary.of(answers, self.schema["tables"]) if is_one else None) or answers
 
     def request(self, question: str | Frame, *, purpose: str, **terms: Any) -> RemoteRequest:  # noqa: ANN401 — as `Terms` says
         """Ask the custodian to approve a question that costs more than one of yours may.

@@ -146,8 +146,12 @@ def _listed(parts: Sequence[str]) -> str:
 
 
 def _named(draft: Draft) -> str:
-    """A set of groups by its keys."""
-    return " × ".join(key.name for key in draft.keys) or "the total"
+    """A set of groups by its keys; those that have names of a workload's own, by the columns that they are made of."""
+    return " × ".join(key.name if key.name.isprintable() else _columns(key.expr) for key in draft.keys) or "the total"
+
+
+def _columns(expr: ir.Expr) -> str:
+    return ", ".join(dict.fromkeys(column.name for column in ir.columns_in(expr)))
 
 
 def _offered(request: Request) -> Fraction:

@@ -17,7 +17,7 @@ from discreet.interfaces.http.console.charts import WIDTH, charts
 from discreet.interfaces.http.console.pages import download, page
 from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.interfaces.http.problems import problem_of
-from discreet.results import Answer, Summary, cell_texts, is_summary, subject_of, to_csv, with_ends
+from discreet.results import Answer, Summary, cell_texts, is_summary, to_csv, with_ends
 from discreet.service import EncodedAnswer, Ticket
 
 ROUTES = APIRouter()
@@ -40,7 +40,7 @@ def answer(name: str, visit: Visiting) -> Response:
     if reply.error is not None:
         return page("failed", visit, problem=problem_of(reply.error), **shown)
     if len(questions) == 1 and is_summary(questions[0]):
-        return page("summary", visit, width=WIDTH, **_summarized(visit, questions[0], reply.answer), **shown)
+        return page("summary", visit, width=WIDTH, **_summarized(visit, reply.answer), **shown)
     parts = [_shown(text, data) for text, data in zip(questions, _answers(reply.answer), strict=True)]
     return page("answer", visit, parts=parts, width=WIDTH, **shown)
 
@@ -116,13 +116,12 @@ def _shown(question: str, data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _summarized(visit: Visit, question: str, encoded: EncodedAnswer | None) -> dict[str, Any]:
+def _summarized(visit: Visit, encoded: EncodedAnswer | None) -> dict[str, Any]:
     """The answers that a SUMMARIZE stands for, as one table; and a chart for each column whose keys are counted."""
     answers = _answers(encoded)
-    table = subject_of(question, visit.service.dataset(visit.caller)["tables"])
-    if table is None:
+    summary = Summary.of([Answer.from_json(each) for each in answers], visit.service.dataset(visit.caller)["tables"])
+    if summary is None:
         raise InvalidArgument("the table of this summary isn't declared any more", hint="ask about those that are")
-    summary = Summary(map(Answer.from_json, answers), table)
     names, rows = summary.sheet()
     drawn = [
         (name, chart)
