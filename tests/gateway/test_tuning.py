@@ -374,7 +374,7 @@ def test_intervals_hold_what_limits_cut_off_where_that_was_measured(make: Make, 
     """
     surely = 1 - Fraction(1, 10**10)
     truth = visits.num_rows
-    with make() as protected:
+    with make(epsilon=1_000) as protected:
         sql = "SELECT COUNT(*) AS n, COUNT(*) + 1 AS m, STDDEV(paid) AS s FROM visits"
         asked = (
             protected.ask(sql, epsilon=Fraction(1_000 + place, 100), bounds={"paid": (0, 3_000)}, cut_off=True)
