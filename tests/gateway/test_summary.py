@@ -147,8 +147,37 @@ def test_units_are_counted_once(desk: Desk) -> None:
     assert found[0].rows() == [{"rows": ROWS, "units": ROWS // 2}]
     assert "id" not in {row["column"] for row in account.summary(epsilon=GREAT).rows()}
     assert re.fullmatch(rf"people: {ROWS} ± [0-9] rows, {ROWS // 2} ± [0-9] units", found.headline)
+    assert "limits   at most 2 rows of each id count" in str(found).splitlines()
     fewer = account.summary(columns=["age"], epsilon=GREAT, limits=dp.Limits(rows=1))
     assert fewer[0].rows() == [{"rows": ROWS // 2, "units": ROWS // 2}]
+
+
+def test_units_are_counted_where_the_table_names_them(tmp_path: Path) -> None:
+    """By its own id, or by a link that ends at one; not where they are farther away. Ids and links have no row."""
+    rows = range(300)
+    people = pa.table({"id": list(range(100)), "age": [20 + row % 50 for row in range(100)]})
+    orders = pa.table({"number": list(rows), "who": [row % 100 for row in rows], "paid": [row % 7 for row in rows]})
+    items = pa.table({"order": list(rows), "size": [row % 5 for row in rows]})
+    limits, ends = dp.Limits(rows=3), dp.Bounds(0, 100)
+    tables = [
+        dp.table(people, name="people", unit=dp.Unit("id"), columns={"age": ends}, limits=limits),
+        dp.table(orders, name="orders", links={"who": "people.id"}, columns={"paid": ends}, limits=limits),
+        dp.table(items, name="items", links={"order": "orders.number"}, columns={"size": ends}, limits=limits),
+        dp.table(pa.table({"k": ["a"]}), name="kinds", public=True),
+    ]
+    budget = dp.Budget(epsilon=10**8)
+    with dp.protect(tables, name="shop", budget=budget, ledger=tmp_path / "shop.ledger") as shop:
+        found = {name: shop.summary(name, epsilon=GREAT) for name in ("people", "orders", "items")}
+        assert [each[0].rows()[0] for each in found.values()] == [
+            {"rows": 100, "units": 100},
+            {"rows": 300, "units": 100},
+            {"rows": 300},
+        ]
+        assert [[row["column"] for row in each.rows()] for each in found.values()] == [["age"], ["paid"], ["size"]]
+        with pytest.raises(dp.errors.InvalidArgument, match="there are several tables here"):
+            shop.summary(epsilon=1)
+        with pytest.raises(Unsupported, match="is public"):
+            shop.ask("SUMMARIZE kinds", epsilon=1)
 
 
 def test_a_table_of_ids_has_rows_and_units(desk: Desk) -> None:
@@ -333,6 +362,16 @@ def test_hostile_texts_are_refused_or_planned(desk: Desk, after: str) -> None:
     """As errors of the question, within the time of any question."""
     with suppress(dp.errors.QueryError):
         assert desk().plan(f"SUMMARIZE {after}", epsilon=1).questions
+
+
+def test_wide_tables_are_summarized_in_parts(desk: Desk) -> None:
+    """The refusal says how."""
+    wide = pa.table({f"c{number}": [1, None] for number in range(65)})
+    account = desk(data=wide, columns={})
+    with pytest.raises(Unsupported, match="at most 64 columns, not 65") as caught:
+        account.summary(epsilon=1)
+    assert "SUMMARIZE SELECT" in caught.value.hint
+    assert len(account.plan("SUMMARIZE SELECT c0, c64 FROM people", epsilon=1).questions) == 3
 
 
 def test_a_table_is_named_where_there_are_several(desk: Desk) -> None:

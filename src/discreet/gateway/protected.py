@@ -126,7 +126,7 @@ class Protected(Accounted):
         `answered_by` has the entries by which it is answered already, so that asking is free.
 
         A list of questions is planned together, as a `Workload`: what they share is measured once, and what is offered
-        is for all of them.
+        is for all of them. So is `SUMMARIZE census`, which stands for several; see `summary`.
 
         With `epsilon` and `delta`, all of it is (ε, δ)-DP, with Laplace or Gaussian noise, whichever errs less:
         `choice` says which and why. Gaussian noise is charged in ρ, without a finite ε.

@@ -35,6 +35,9 @@ BLANK = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/)"
 SUMMARIZE = re.compile(rf"{BLANK}*+(SUMMARI[SZ]E)\b", re.IGNORECASE)
 """The beginning of a statement that asks for a summary."""
 
+_SECONDS = re.compile(r"(:\d\d)\.\d+")
+"""Of a time, what is less than a second."""
+
 BAR = 20
 """The characters of the longest bar."""
 
@@ -206,7 +209,8 @@ class Summary(list[Answer]):
 
     def notes(self, door: Door = "python") -> tuple[Note, ...]:
         """The lines that belong under the table: each that some answer has, once; what is left out; and the cost."""
-        every = [note for answer in self for note in answer.notes(door) if note.title != "cost"]
+        every = [note for answer in self for note in answer.notes(door) if note.title not in {"cost", "limits"}]
+        every += [Note("limits", answer.limits) for answer in self if answer.limits]  # no workload measures cut_off
         told = {column["name"] for column, _ in self._about()}
         rest = [column["name"] for column in self.table["columns"] if column["name"] not in told]
         left = [Note("left out", ", ".join(rest))] if rest else []
@@ -331,9 +335,10 @@ def _texts(column: Mapping[str, Any], answer: Answer) -> dict[str, str]:
     if _is_counted(column, answer):
         missing = _missing(column, answer)
         return {} if missing is None else {"missing": missing.words}
-    return {
+    texts = {
         part: cell_texts(answer.column(name), answer.interval(name))[0] for part, name in _named(column, answer).items()
     }
+    return {part: _SECONDS.sub(r"\1", text) for part, text in texts.items()} if column["kind"] == "timestamp" else texts
 
 
 def _counts(column: Mapping[str, Any], answer: Answer) -> list[Count]:
@@ -373,9 +378,11 @@ def _declared(column: Mapping[str, Any]) -> str:
 
 
 def _end(value: object) -> str:
-    """An end of bounds, to read."""
+    """An end of bounds, to read; of a time without a clock that says nothing."""
     if isinstance(value, float):
         return f"{value:,.10g}"
+    if isinstance(value, str):
+        return value.replace("T", " ").removesuffix(" 00:00:00")
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

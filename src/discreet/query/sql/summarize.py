@@ -46,6 +46,9 @@ error they cost about four times as much as means, and twenty times as much as c
 where weights are as the inverse roots of costs; these are about that.
 """
 
+_MOST_COLUMNS = 64
+"""Of more columns planning would take longer than a server gives it."""
+
 _MOST_LISTED = 20
 """Of more keys the most frequent are shown, in as many rows as `_LISTED`."""
 
@@ -103,6 +106,11 @@ def summarized(
     except QueryError as error:
         error.hint, error.place = error.hint or _HINT, error.place if is_select else None
         raise
+    if len(asked) > _MOST_COLUMNS + 1:
+        raise Unsupported(
+            f"a summary is of at most {_MOST_COLUMNS} columns, not {len(asked) - 1}",
+            hint="name those that matter: SUMMARIZE SELECT age, sex FROM census",
+        )
     weights = [(name, Fraction(_WEIGHTS[part])) for each in asked for _, name, part in each.parts if part in _WEIGHTS]
     return Summarized(table.name, tuple(each.text(table) for each in asked), tuple(weights))
 
