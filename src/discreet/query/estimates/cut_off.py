@@ -19,6 +19,9 @@ ratio t of all rows, A − tB + D = X − tY for some D in E times the span of a
 Fieller's construction holds if A − tB is looked at with the D that explains it best.
 
 Where nothing bounds what a unit has, E has no upper end, and what rests on it has none on that side.
+
+Source: Fieller (1954), "Some problems in interval estimation", the equation of the limits of a ratio, with what was cut
+off in both of its parts as the proof above has it.
 """
 
 from __future__ import annotations
