@@ -5,9 +5,11 @@ ceiling C. Under a limit of τ rows a unit of w rows loses max(w − τ, 0). So 
 
     E = Σ_u max(w_u − τ, 0) ≤ Σᵢ (min(bᵢ, C) − τ)⁺ nᵢ,
 
-and at least Σᵢ (aᵢ + 1 − τ)⁺ nᵢ. Of either sum the noisy one is known, with noise that is a weighted sum of independent
-noises. Its law is known as well, so E lies between ends that fail with a stated chance: one sum each way, whatever the
-number of classes, and nothing is said of how units lie within their classes.
+and at least Σᵢ (aᵢ + 1 − τ)⁺ nᵢ, of all classes or of the first few. Of each sum the noisy one is known, with noise
+that is a weighted sum of independent noises. Its law is known as well, so E lies between ends that fail with a stated
+chance. From above that is one sum, whatever the number of classes. From below it is the greatest of one for each number
+of first classes, which share the error (Bonferroni): those behind hold little but noise of great weight. Nothing is
+said of how units lie within their classes.
 
 Every row that was cut off would have added to a measure some number within a known span, and all of them no more than E
 such numbers. Where a measure is weighed down instead, a unit loses the part 1 − τ/w of what its rows add, which is
@@ -86,7 +88,9 @@ class RowsCutOff:
         outside = 1 - confidence  # half of it at either end, by symmetry
         below = [(max(each.first - self.limit, 0.0), each.count) for each in over]
         above = [(each.last * (1 + _ROUNDED) - self.limit, each.count) for each in over]
-        least = 0.0 if self.by_group else max(self._sum(below, -outside), 0.0)
+        firsts = [] if self.by_group else [below[:number] for number in range(1, len(below) + 1)]
+        least = max((self._sum(each, -outside / len(firsts)) for each in firsts), default=0.0)
+        least = max(least, 0.0)
         return Interval(least, inf if over[-1].last == inf else max(self._sum(above, outside), least))
 
     def beyond(self, size: float, confidence: float) -> float:
