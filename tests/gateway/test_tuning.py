@@ -385,6 +385,7 @@ def test_intervals_hold_what_limits_cut_off_where_that_was_measured(make: Make, 
         assert low <= truth <= high
         assert lower <= truth + 1 <= higher
         assert answer["n"][0] < truth / 2  # five rows of each
+        assert low > answer["n"][0]  # and what surely is cut off is more than the noise
         assert set(answer.unless_hidden) == {"n", "m"}
         assert answer.cut_off is not None
         assert answer.cut_off.shows == 512
