@@ -85,7 +85,7 @@ def test_a_dry_run_says_what_it_would_cost(run: Any) -> None:
         (("--columns", "agee", "--epsilon", "1"), 1, "'census' has no column 'agee'", "did you mean age?"),
         ((), 1, "nothing says what the question may cost", "--epsilon 0.5"),
         (("--epsilon", "100"), 3, "ε = 3", ""),
-        (("--epsilon", "1", "--limits", "auto"), 1, "takes no 'auto' limits", "ask on its own"),
+        (("--epsilon", "1", "--limits", "auto"), 1, "there is nothing to limit", "leave"),
         (("--epsilon", "1", "--idempotency-key", "x"), 1, "keys are a server's", "--server"),
     ],
 )

@@ -83,19 +83,63 @@ def test_a_question_that_states_no_limit_has_one_chosen(clinic: dp.Protected, qu
     assert answer.cut_off.limits.rows is not None
 
 
-@pytest.mark.parametrize("offer", [{"within": {"n": 50}}, {"epsilon": 1, "workload": True}])
-def test_what_has_no_room_for_a_profile_is_refused_with_the_ways_out(
-    clinic: dp.Protected, offer: dict[str, object]
-) -> None:
-    """An accuracy that is asked for, and a workload: the table is named, and nothing is charged."""
+def test_what_has_no_room_for_a_profile_is_refused_with_the_ways_out(clinic: dp.Protected) -> None:
+    """An accuracy that is asked for, and questions about different rows; nothing is charged."""
     spent, question = clinic.spent, "SELECT COUNT(*) AS n FROM visits"
-    asked = [question] if offer.pop("workload", False) else question
-    with pytest.raises(LimitsRequired, match="a unit may have many rows in table 'visits'") as refused:
-        clinic.ask(asked, **offer)  # type: ignore[call-overload]  # terms
-    assert "--limits 20 states it" in refused.value.hint_at("cli")
-    assert "has it chosen privately" in refused.value.hint
-    assert "limits = { rows = 20 }" in refused.value.hint
+    for asked in (question, [question]):
+        with pytest.raises(LimitsRequired, match="a unit may have many rows in table 'visits'") as refused:
+            clinic.ask(asked, within={"n": 50})  # type: ignore[call-overload]  # either
+        assert "--limits 20 states it" in refused.value.hint_at("cli")
+        assert "it is chosen privately" in refused.value.hint
+        assert "limits = { rows = 20 }" in refused.value.hint
+    with pytest.raises(LimitsRequired, match="about different ones") as refused:
+        clinic.ask([question, "SELECT COUNT(*) AS n FROM people"], epsilon=1)
+    assert "--limits 20 states them" in refused.value.hint_at("cli")
     assert clinic.spent == spent
+
+
+def test_questions_about_the_same_rows_have_one_limit_chosen(clinic: dp.Protected) -> None:
+    """One profile, of those with the fewest filters; all of it costs what is offered, and nothing again.
+
+    False alarm: intervals are taken at a confidence of 1 − 10⁻¹⁰.
+    """
+    questions = [
+        "SELECT COUNT(*) AS n FROM visits WHERE ward = 'A'",
+        "SELECT COUNT(*) AS n, COUNT(DISTINCT pid) AS u FROM visits",
+        "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward",
+    ]
+    plan, before = clinic.plan(questions, epsilon="1.03"), clinic.spent.epsilon
+    assert [len(each.questions) for each in plan.steps] == [1, 3]
+    assert plan.digest == clinic.plan(questions, epsilon="1.03", limits="auto").digest
+    assert "first: how many rows units have" in str(plan)
+    answers = clinic.ask(questions, epsilon="1.03")
+    assert before is not None
+    assert clinic.spent.epsilon == before + Fraction(103, 100)
+    assert all(each.first is not None and each.first.epsilon == Fraction(103, 1000) for each in answers)
+    again = clinic.ask(questions, epsilon="1.03")
+    assert all(each.reused for each in again)
+    assert [each.rows() for each in again] == [each.rows() for each in answers]
+    assert clinic.spent.epsilon == before + Fraction(103, 100)
+    surely, rows = 1 - Fraction(1, 10**10), [pid for pid in range(900) for _ in range(pid % 30 + 1)]
+    in_a = sum(place % 2 == 0 for place in range(len(rows)))
+    some, every, by_ward = answers
+    exact = {("n", 0): in_a}, {("n", 0): len(rows), ("u", 0): 900}, {("n", 0): in_a, ("n", 1): len(rows) - in_a}
+    for answer, numbers in zip((some, every, by_ward), exact, strict=True):
+        for (name, place), number in numbers.items():
+            low, high = answer.interval(name, surely)[place]  # type: ignore[misc]  # there
+            assert low <= number <= high
+        assert "with what limits cut off" in answer.coverage
+        assert answer.cut_off == some.cut_off
+
+
+def test_a_summary_of_such_a_table_says_what_all_of_it_cost(clinic: dp.Protected) -> None:
+    """With what was asked first; and what limits cut off, once."""
+    summary = clinic.summary("visits", epsilon="1.07")
+    assert summary.cost.epsilon == Fraction(107, 100)
+    words = str(summary)
+    assert "of counts and means with what limits cut off" in words
+    assert words.count("% of the rows") == 1
+    assert type(summary[0]).from_json(summary[0].to_json()).first == summary[0].first
 
 
 def test_the_number_of_rows_is_in_the_interval(clinic: dp.Protected) -> None:

@@ -51,7 +51,7 @@ def answers_of(found: Tuned, signing: Signing) -> list[Answer]:
     """The answer to each question, with what was asked first."""
     outcome = found.outcome
     return [
-        _shown(plan, groups, outcome, signing, found)
+        _shown(plan, groups, outcome, signing, found.of(plan))
         for plan, groups in outcome.plan.answers(outcome.groups, outcome.entry)
     ]
 
@@ -126,6 +126,7 @@ def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, signing: Signi
         coverage=_coverage(plan, arrangement, found),
         limits="; ".join(dict.fromkeys(filter(None, map(limits_in_words, plan.drafts)))),
         cost=cost_of([*found.before, plan]),
+        first=cost_of(found.before) if found.before else None,
         certificate=outcome.certificate,
         entry=outcome.entry,
         reused=outcome.reused,

@@ -71,7 +71,7 @@ class Planning:
         if last is not None and last[0] == same and _knows_the_same(last[1], dataset):
             return last[2]  # a plan is a function of these alone
         if together:
-            offer = request.checked()
+            offer = self._with_limits(questions, request.checked())
             plan = self._choosing(self._together(questions, offer), offer)
             plan = replace(plan, summarizes=summarizes) if isinstance(plan, Workload) else plan
         else:
@@ -161,6 +161,14 @@ class Planning:
         ((text, dialect),) = asked.questions
         dataset = self._facts(asked.request.bounds, text)
         return partial(make_plan, self._parse(text, dialect, dataset), dataset=dataset)
+
+    def _with_limits(self, questions: Sequence[tuple[str, str]], offer: Request) -> Request:
+        """An offer for several questions; limits are to be chosen if one needs some, and nothing says which."""
+        if offer.limits is not None or offer.within:
+            return offer
+        dataset = self._facts(offer.bounds, *(text for text, _ in questions))
+        asked = (self._parsed_among(number, each, dataset) for number, each in enumerate(questions, 1))
+        return replace(offer, limits="auto") if any(map(lacks_limits, asked)) else offer
 
     def _together(self, questions: Sequence[tuple[str, str]], request: Request) -> Callable[[Request], Plan]:
         """A function that plans several questions together, each with its dialect, for an offer."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from math import inf, prod
+from typing import Self
 
-from discreet.gateway.answers import Group
+from discreet.gateway.answers import Group, Workload, extra_filters
 from discreet.gateway.outcome import Outcome
 from discreet.gateway.procedures import Procedure
 from discreet.mechanisms import Gaussian
@@ -48,6 +49,7 @@ class Tuned:
         before: the profiles that were asked first.
         cut_off: what limits cut off, where it was measured.
         rows: the same as intervals take it; None where limits aren't on rows, or groups aren't public.
+        counted: the rows that it is known of, where several questions were asked; None of one.
         moved: what bounds move, by column, where it was measured.
         bounds: of columns, where they were chosen privately.
     """
@@ -56,8 +58,19 @@ class Tuned:
     before: tuple[Plan, ...] = ()
     cut_off: CutOff[Limits] | None = None
     rows: RowsCutOff | None = None
+    counted: ir.Relation | None = None
     moved: tuple[Moved[Bounds], ...] = ()
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
+
+    def of(self, plan: Plan) -> Self:
+        """What is known for one of several questions: its rows may be fewer than those that were counted."""
+        if self.counted is None or self.rows is None:
+            return self
+        extra = extra_filters(plan.question.source, self.counted)
+        limits = {draft.limits.rows for draft in plan.drafts}
+        if extra is None or limits != {self.rows.limit} or any(draft.has_private_keys for draft in plan.drafts):
+            return replace(self, rows=None)
+        return replace(self, rows=replace(self.rows, by_group=bool(plan.question.keys or extra)))
 
 
 def tuning(plan: Plan, again: Callable[[Plan, Request], Plan]) -> Procedure[Tuned]:
@@ -96,7 +109,13 @@ def _limited(plan: Plan, again: Callable[[Plan, Request], Plan]) -> Generator[Pl
     chosen = None if cut_off is None else cut_off.limits
     limits = chosen if plan.request.limits == "auto" else plan.request.limits
     outcome = yield again(plan, replace(plan.request.left(SHARE), limits=limits, cut_off=False))
-    rows = None if cut_off is None else _rows(outcome.plan, profiles[:number])
+    counted = plan.counted.source if isinstance(plan, Workload) and plan.counted is not None else None
+    if cut_off is None:
+        rows = None
+    elif counted is None:
+        rows = _rows(outcome.plan, profiles[:number])
+    else:
+        rows = _rows_of_several(outcome.plan, counted, cut_off.limits, *profiles)
     if cut_off is not None and rows is not None:
         most, shows = rows.classes[-1].last, _profile(*profiles[number - 1], None).shows_up_to
         hidden = rows.beyond(shows, float(plan.request.confidence)) if rows.limit < most else 0
@@ -105,7 +124,18 @@ def _limited(plan: Plan, again: Callable[[Plan, Request], Plan]) -> Generator[Pl
         moved(table, column, _classes(asked, groups, CLASSES), asked.levels[0].draft.noises[0])
         for (table, column), (asked, groups) in zip(bounded, profiles[number:], strict=True)
     )
-    return Tuned(outcome=outcome, before=plan.profiles, cut_off=cut_off, rows=rows, moved=found)
+    return Tuned(outcome=outcome, before=plan.profiles, cut_off=cut_off, rows=rows, counted=counted, moved=found)
+
+
+def _rows_of_several(
+    plan: Plan, counted: ir.Relation, limits: Limits, profile: tuple[Plan, Sequence[Group]]
+) -> RowsCutOff | None:
+    """How many rows limits cut off the widest of several questions, as intervals take it; None if they can't."""
+    asked, groups = profile
+    pairs_tried = max((level.exact.most_pairs for level in plan.levels), default=0)
+    if limits.rows is None or pairs_tried > asked.levels[0].exact.most_pairs:
+        return None
+    return RowsCutOff(_size_classes(asked, groups, rows_of_unit(counted)), _noise(asked), limits.rows)
 
 
 def _rows(plan: Plan, profiles: Sequence[tuple[Plan, Sequence[Group]]]) -> RowsCutOff | None:
@@ -184,10 +214,15 @@ def _price(draft: Draft) -> float:
 def _cut_off(plan: Plan, profiles: Sequence[tuple[Plan, Sequence[Group]]]) -> CutOff[Limits]:
     """The limits that err least, by what the profiles say, or those in force; and what they cut off."""
     draft = plan.drafts[0]
-    most = rows_of_unit(draft.question.source)
+    counted = plan.counted if isinstance(plan, Workload) else draft.question
+    most = None if counted is None else rows_of_unit(counted.source)
     read = [_profile(asked, groups, most) for asked, groups in profiles]
     rows, given = read[-1], draft.limits
     is_auto = plan.request.limits == "auto"
+    if isinstance(plan, Workload):
+        number = prod(len(key.values or ()) for key in draft.keys)
+        limit = rows.best(_error_per_row(draft), max(number, 1))
+        return cut_off_by_rows(rows, limit, Limits(rows=limit))
     if given.rows is None or (is_auto and draft.has_private_keys):
         return cut_off_by_groups(read[0], rows, chosen_for_groups(read[0], rows) if is_auto else given)
     if not is_auto:

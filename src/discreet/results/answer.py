@@ -100,6 +100,7 @@ class Answer:
         reused: whether it was released before, so that this time it cost nothing.
         origin: the entries that it follows from, where it was worked out from other answers; empty where it was
             released for this question.
+        first: the part of `cost` that was paid for what was asked first; None where nothing was.
         cut_off: what limits cut off, where it was measured.
         unless_hidden: intervals, by column, of an answer without groups, at the confidence at which errors were
             announced: if no unit has more rows than those that show. `interval` allows for those that don't.
@@ -124,6 +125,7 @@ class Answer:
     entry: int
     reused: bool
     origin: tuple[int, ...] = ()
+    first: Cost | None = None
     cut_off: CutOff[Any] | None = None
     unless_hidden: Mapping[str, Ends] = field(default_factory=dict)
     moved: tuple[Moved[Any], ...] = ()
@@ -322,6 +324,7 @@ class Answer:
             coverage=str(data.get("coverage", "")),
             limits=str(data.get("limits", "")),
             cost=Cost.from_json(data["cost"]),
+            first=Cost.from_json(data["first"]) if "first" in data else None,
             certificate=dict(data.get("certificate", {})),
             entry=int(data["entry"]),
             reused=bool(data["reused"]),
@@ -341,6 +344,8 @@ class Answer:
         found: dict[str, Any] = {"warnings": list(self.warnings)} if self.warnings else {}
         if self.withheld:
             found["withheld"] = {one.name: list(one.withheld) for one in self.columns if one.withheld}
+        if self.first is not None:
+            found["first"] = self.first.to_json()
         if self.cut_off is not None:
             found["cut_off"] = _in_json(self.cut_off, _CUT_OFF, "limits")
         if self.unless_hidden:

@@ -31,6 +31,11 @@ class Cost:
     rho: Fraction | None = Fraction(0)
     delta: Fraction = Fraction(0)
 
+    def plus(self, other: Cost) -> Cost:
+        """The cost of both."""
+        epsilon, rho = _sum(self.epsilon, other.epsilon), _sum(self.rho, other.rho)
+        return Cost(epsilon=epsilon, rho=rho, delta=self.delta + other.delta)
+
     def to_json(self) -> dict[str, object]:
         """The cost as JSON-ready data: decimal numbers for reading, and exact ones for proof; null is infinite."""
         amounts = {"epsilon": self.epsilon, "rho": self.rho, "delta": self.delta}
@@ -51,6 +56,10 @@ class Cost:
             return "nothing"
         words = f"ε = {shown(self.epsilon)}" if self.epsilon else f"ρ = {shown(self.rho or Fraction(0))}"
         return f"{words}, δ = {shown(self.delta, 3)}" if self.delta else words
+
+
+def _sum(one: Fraction | None, other: Fraction | None) -> Fraction | None:
+    return None if one is None or other is None else one + other
 
 
 def prospect(times: int | None, left: object) -> str:

@@ -153,8 +153,11 @@ class Summary(list[Answer]):
     @property
     def cost(self) -> Cost:
         """The cost of all of it together, when it was released."""
-        whole = self[0].certificate.get("cost")
-        return Cost.from_json(whole) if whole else self[0].cost
+        one = self[0]
+        whole = one.certificate.get("cost")
+        if not whole:
+            return one.cost
+        return Cost.from_json(whole) if one.first is None else Cost.from_json(whole).plus(one.first)
 
     def column(self, name: str) -> Answer:
         """The answer about a column.
@@ -210,7 +213,11 @@ class Summary(list[Answer]):
     def notes(self, door: Door = "python") -> tuple[Note, ...]:
         """The lines that belong under the table: each that some answer has, once; what is left out; and the cost."""
         every = [note for answer in self for note in answer.notes(door) if note.title not in {"cost", "limits"}]
-        every += [Note("limits", answer.limits) for answer in self if answer.limits]  # no workload measures cut_off
+        every += [Note("limits", answer.limits) for answer in self if answer.limits]
+        cut_off = self[0].cut_off  # the same of all
+        every += (
+            [] if cut_off is None else [Note("limits", words) for words in (str(cut_off), cut_off.upper_ends) if words]
+        )
         told = {column["name"] for column, _ in self._about()}
         rest = [column["name"] for column in self.table["columns"] if column["name"] not in told]
         left = [Note("left out", ", ".join(rest))] if rest else []
@@ -386,6 +393,10 @@ def _end(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
+_CUT_OFF = "with what limits cut off"
+"""Each answer says so of its own columns."""
+
+
 def _merged(notes: Sequence[Note]) -> list[Note]:
     """Each note once; those about intervals in one line."""
     intervals = [note.words for note in notes if note.title == "±"]
@@ -394,4 +405,8 @@ def _merged(notes: Sequence[Note]) -> list[Note]:
         return rest
     said = [words.partition("; ") for words in dict.fromkeys(intervals)]
     more = dict.fromkeys(part for _, _, words in said for part in words.split("; ") if part)
+    if any(part.startswith(_CUT_OFF) for part in more):
+        more = dict.fromkeys(
+            [f"of counts and means {_CUT_OFF}", *(part for part in more if not part.startswith(_CUT_OFF))]
+        )
     return [Note("±", "; ".join([said[0][0], *more])), *rest]

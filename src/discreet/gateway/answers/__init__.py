@@ -18,7 +18,7 @@ from discreet.gateway.answers.released import (
     public_groups,
     unmeasured,
 )
-from discreet.gateway.answers.same_rows import conditions, reuse_key
+from discreet.gateway.answers.same_rows import conditions, extra_filters, reuse_key
 from discreet.gateway.answers.workload import Workload, answered_levels, how_shown, workload_planner
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "covers",
     "derive",
     "evaluate",
+    "extra_filters",
     "held",
     "how_shown",
     "in_order",

@@ -16,17 +16,19 @@ from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from discreet.accounting import charge_of, zcdp_to_epsilon
-from discreet.errors import DiscreetError, InvalidArgument, Unsupported
+from discreet.errors import DiscreetError, InvalidArgument, LimitsRequired, Unsupported
 from discreet.gateway.answers.apportioning import apportioned, bundles_of
 from discreet.gateway.answers.derivation import derive
 from discreet.gateway.answers.matching import Released
 from discreet.gateway.answers.picking import Arrangement, picks_by_noise
 from discreet.gateway.answers.reconstruction import reconstructed
 from discreet.gateway.answers.released import Group, Shown, unmeasured
+from discreet.gateway.answers.same_rows import extra_filters
+from discreet.hints import Hint
 from discreet.privacy import ApproxDP, ComposedEvent, Event, Loss
 from discreet.query.estimates import Unknown
 from discreet.query.ir import canonical
-from discreet.query.planner import Plan, Request, keys_of, make_plan
+from discreet.query.planner import SHARE, YET_TO_CHOOSE, Plan, Request, keys_of, make_plan, profile_of_rows
 from discreet.results import answered_already
 
 if TYPE_CHECKING:
@@ -54,9 +56,11 @@ class Workload(Plan):
         bundles: what is measured, each by a plan of one question, whose levels may be several of those that were
             asked; none, where public facts alone answer all of it.
         summarizes: the table, where its questions are those that one SUMMARIZE stands for; else empty.
+        counted: the question whose rows are counted first, so that limits can be chosen; None if nothing is.
     """
 
     bundles: tuple[Plan, ...] = ()
+    counted: ir.Question | None = None
     summarizes: str = ""
 
     together: ClassVar[bool] = True
@@ -89,7 +93,7 @@ class Workload(Plan):
     @cached_property
     def event(self) -> Event:
         """The event for accounting: everything that will be done to the data."""
-        return ComposedEvent(tuple(bundle.event for bundle in self.bundles))
+        return ComposedEvent(tuple(plan.event for plan in (*self.profiles, *self.bundles)))
 
     @cached_property
     def cost(self) -> Loss:
@@ -131,14 +135,15 @@ class Workload(Plan):
 
     def to_dict(self) -> dict[str, object]:
         """The workload as JSON-ready data; all of it is public."""
-        return self._listed([bundle.to_dict() for bundle in self.bundles])
+        return self._listed(*([each.to_dict() for each in plans] for plans in (self.bundles, self.profiles)))
 
     def identity(self) -> dict[str, object]:
         """The content of the digest: the questions, and each bundle at the cost that was first stated for it."""
-        return self._listed([bundle.identity() for bundle in self.bundles])
+        return self._listed(*([each.identity() for each in plans] for plans in (self.bundles, self.profiles)))
 
-    def _listed(self, bundles: list[dict[str, object]]) -> dict[str, object]:
-        return {"questions": list(map(canonical, self.questions)), "bundles": bundles}
+    def _listed(self, bundles: list[dict[str, object]], profiles: list[dict[str, object]]) -> dict[str, object]:
+        found: dict[str, object] = {"questions": list(map(canonical, self.questions)), "bundles": bundles}
+        return found | {"profiles": profiles} if profiles else found
 
     def table(self) -> list[dict[str, object]]:
         """Each column with noise: its question, the ± to expect, and what the parts it rests on cost by themselves.
@@ -164,6 +169,9 @@ class Workload(Plan):
 
     def __str__(self) -> str:
         lines = [f"{len(self.plans)} questions, measured in {len(self.bundles)}; total cost: {self.cost}"]
+        lines += [
+            f"first: how many rows units have, so that limits can be chosen: {each.cost}" for each in self.profiles
+        ]
         lines += [] if self.choice is None else [f"noise: {self.choice}"]
         lines += [f"levels: {each.levels_in_words}" for each in self.bundles if each.levels_in_words]
         for number, plan in enumerate(self.plans, start=1):
@@ -257,17 +265,35 @@ def workload_planner(questions: Sequence[ir.Question], request: Request, dataset
     """
     if not 1 <= len(questions) <= MOST_QUESTIONS:
         raise InvalidArgument(f"a workload has 1 to {MOST_QUESTIONS} questions, not {len(questions)}")
-    if request.limits == "auto" or request.unknown_bounds:
-        raise Unsupported("a workload takes no 'auto' limits or bounds", hint="ask on its own")
+    if request.unknown_bounds:
+        raise Unsupported("a workload takes no 'auto' bounds", hint="ask on its own")
     paid = [question for question in questions if not _alone(question, request, dataset).is_free]
     bundles = bundles_of(paid) if paid else []
+    counted = _widest(paid) if paid and request.limits == "auto" else None
 
     def planned(offer: Request, *, in_cells: bool | None = None) -> Workload:
-        measured = apportioned(bundles, offer, dataset, in_cells=in_cells) if bundles else ()
+        rest = offer if counted is None else replace(offer.left(SHARE), limits=YET_TO_CHOOSE)
+        measured = apportioned(bundles, rest, dataset, in_cells=in_cells) if bundles else ()
         levels = tuple(level for plan in measured for level in plan.levels)
-        return Workload(dataset, tuple(questions), offer, levels, bundles=measured)
+        profiles = () if counted is None else (profile_of_rows(counted, offer, dataset),)
+        return Workload(dataset, tuple(questions), offer, levels, profiles, bundles=measured, counted=counted)
 
     return planned
+
+
+def _widest(questions: Sequence[ir.Question]) -> ir.Question:
+    """The question whose rows are those of all others, or more: limits for it are limits for all.
+
+    Raises:
+        LimitsRequired: there is none.
+    """
+    for one in questions:
+        if all(extra_filters(each.source, one.source) is not None for each in questions):
+            return one
+    raise LimitsRequired(
+        "limits are chosen privately for questions about the same rows, and these are about different ones",
+        hint=Hint("limits=Limits(rows=20) states them; or ask apart", cli="--limits 20 states them; or ask apart"),
+    )
 
 
 def _alone(question: ir.Question, whole: Request, dataset: Dataset) -> Plan:
@@ -277,7 +303,7 @@ def _alone(question: ir.Question, whole: Request, dataset: Dataset) -> Plan:
         rho=whole.rho,
         delta=whole.delta,
         confidence=whole.confidence,
-        limits=whole.limits,
+        limits=YET_TO_CHOOSE if whole.limits == "auto" else whole.limits,
     )
     return make_plan(question, offer, dataset, as_written=True, in_cells=False)
 

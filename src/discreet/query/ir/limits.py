@@ -72,7 +72,7 @@ def _missing_limits(table: Table) -> Never:
         LimitsRequired: always.
     """
     declared = "or declare it for all questions, in its table of discreet.toml: limits = { rows = 20 }"
-    chosen = "alone, for ε or ρ, a question has it chosen privately"
+    chosen = "for ε or ρ, without an accuracy, it is chosen privately"
     raise LimitsRequired(
         f"a unit may have many rows in table {table.name!r}, and nothing says how many of them count",
         hint=Hint(

@@ -18,14 +18,14 @@ from discreet.query.planner.contribution_profile import (
     cut_off_by_rows,
 )
 from discreet.query.planner.contribution_tail import FIRSTS, STEPS
-from discreet.query.planner.contributions import lacks_limits
+from discreet.query.planner.contributions import YET_TO_CHOOSE, lacks_limits
 from discreet.query.planner.draft import Draft, laws_of
 from discreet.query.planner.expression_sensitivity import sensitivity
 from discreet.query.planner.levels import UNIT, Reconstruction, keys_of, quantum_of
 from discreet.query.planner.margins import subsets
 from discreet.query.planner.measures import counts_rows_for_units
 from discreet.query.planner.noise_choice import NoiseChoice, choose_noise
-from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan, plan_together
+from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan, plan_together, profile_of_rows
 from discreet.query.planner.plan_text import limits_in_words
 from discreet.query.planner.request import CONFIDENCE, Request, taking_terms
 from discreet.query.planner.session_settings import SessionSettings
@@ -45,6 +45,7 @@ __all__ = [
     "SHARE",
     "STEPS",
     "UNIT",
+    "YET_TO_CHOOSE",
     "Accuracy",
     "Auto",
     "Cells",
@@ -77,6 +78,7 @@ __all__ = [
     "moved_by_chosen",
     "named",
     "plan_together",
+    "profile_of_rows",
     "quantum_of",
     "rebound",
     "rows_of_unit",

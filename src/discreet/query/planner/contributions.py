@@ -32,7 +32,7 @@ from discreet.query.aggregates import UNITS
 from discreet.query.ir import declared_limits, has_one_row
 from discreet.query.planner.draft import Draft
 
-_YET_TO_CHOOSE = Limits(rows=10)
+YET_TO_CHOOSE = Limits(rows=10)
 """Limits that stand in for those yet to be chosen privately, where none are declared."""
 
 
@@ -79,7 +79,7 @@ def _limits(draft: Draft) -> Limits:
     if isinstance(own, Limits) and not has_one_row(source):
         return own
     is_once = _counts_once(draft.question)
-    return declared_limits(source, Limits(rows=1) if is_once else _YET_TO_CHOOSE if own == "auto" else None)
+    return declared_limits(source, Limits(rows=1) if is_once else YET_TO_CHOOSE if own == "auto" else None)
 
 
 def lacks_limits(question: ir.Question) -> bool:

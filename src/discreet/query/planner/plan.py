@@ -20,7 +20,7 @@ from discreet.query.planner.accuracy import Expected, Judged, expected_errors, m
 from discreet.query.planner.averages import with_averages
 from discreet.query.planner.blocks import Blocks, Trials
 from discreet.query.planner.bounds_profile import bounds_questions
-from discreet.query.planner.contribution_profile import SHARE, profile_questions
+from discreet.query.planner.contribution_profile import SHARE, profile_questions, profiled
 from discreet.query.planner.contributions import contributions
 from discreet.query.planner.draft import Draft, Together
 from discreet.query.planner.group_selection import selection
@@ -464,6 +464,18 @@ def _sharing_plans(asked: Sequence[tuple[ir.Question, Dataset]], request: Reques
         rho=None if request.rho is None else request.rho * part,
     )
     return tuple(make_plan(question, offer, replace(dataset, least_units=0)) for question, dataset in asked)
+
+
+def profile_of_rows(question: ir.Question, request: Request, dataset: Dataset) -> Plan:
+    """The plan of what is asked before limits can be chosen for several questions: how many rows units have.
+
+    Args:
+        question: whose rows are counted.
+        request: what is offered for all of the questions.
+        dataset: as for `make_plan`.
+    """
+    (found,) = _sharing_plans([(profiled(question), dataset)], request)
+    return found
 
 
 def _drafted(drafts: Sequence[Draft], in_cells: bool | None, among: int) -> Sequence[Draft]:
