@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from discreet.cli.show import summaries
 from discreet.results import Answer
 
 pytestmark = pytest.mark.usefixtures("town")
@@ -96,3 +97,25 @@ def test_what_is_mistyped_is_refused(run: Any, arguments: tuple[str, ...], code:
     assert said in result.stderr
     assert hint in result.stderr
     assert json.loads(run("budget", "--format", "json").stdout)["spent"]["epsilon"] == 0
+
+
+def test_on_a_narrow_terminal_columns_stand_in_several_tables(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each begins with the name of the column; quartiles have tables of their own, and no line is too wide."""
+    names = ["column", "declared", "missing", "mean", "std", "25 %", "median", "75 %"]
+    rows = [["day", "date", "0 ± 9", "", "", *["2025-01-19 (2025-01-01 to 2025-12-31)"] * 3]]
+    rows += [
+        ["age", "integer, 0 to 125", "fewer than 3,957", "45.86 ± 0.21", "17 (9 to 20)", "1 ± 1", "2 ± 1", "3 ± 1"]
+    ]
+    monkeypatch.setattr(summaries, "width", lambda: 80)
+    summaries._show_columns(names, rows)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in lines if line.startswith("column")] == [
+        ["column", "declared", "missing", "mean", "std"],
+        ["column", "25", "%"],
+        ["column", "median"],
+        ["column", "75", "%"],
+    ]
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith("day") for line in lines) == 4

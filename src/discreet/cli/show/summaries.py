@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _QUARTILES = ("q25", "median", "q75")
 
+_NUMBERS = {"rows", "units", *PARTS.values()}
+"""Columns that are set to the right."""
+
 _GAP = 4
 """Blanks between counts that stand side by side."""
 
@@ -74,8 +77,7 @@ def show_summary_plan(plan: Plan | RemotePlan, tables: Protected | Remote, as_fo
     parts = [part for part in ("rows", "units", *PARTS) if any(part in halves for halves in found.values())]
     names = ["column", *(PARTS.get(part, part) for part in parts)]
     rows = [[column or "(all)", *(halves.get(part, "") for part in parts)] for column, halves in found.items()]
-    show_table(names, rows, right=[False, *[True] * len(parts)])
-    say()
+    _show_columns(names, rows)
     say(f"cost       {plan.cost}", UNDER)
     say(f"±          {_what(plan)}", UNDER)
     _, budget = prospect_of(plan, tables)
@@ -85,19 +87,25 @@ def show_summary_plan(plan: Plan | RemotePlan, tables: Protected | Remote, as_fo
 
 
 def _show_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print the row of each column; quartiles in a table of their own, where a terminal is too narrow for one."""
+    """Print the row of each column; in several tables, with quartiles apart, where a terminal is too narrow for one."""
     if not rows:
         return
-    places = [place for place, name in enumerate(names) if name not in {PARTS[part] for part in _QUARTILES}]
-    wide = sum(max(map(len, column)) + 2 for column in zip(names, *rows, strict=True))
+    quartiles = {PARTS[part] for part in _QUARTILES}
+    wide = [max(map(len, column)) + 2 for column in zip(names, *rows, strict=True)]
     limit = width()
-    parts = [list(range(len(names)))]
-    if limit is not None and wide > limit and len(places) < len(names):
-        parts = [places, [0, *(place for place in range(len(names)) if place not in places)]]
+    parts = [[0]]
+    if limit is None or sum(wide) <= limit:
+        parts = [list(range(len(names)))]
+    else:
+        for place in range(1, len(names)):
+            together = (names[place] in quartiles) == (names[parts[-1][-1]] in quartiles)
+            if parts[-1] != [0] and not (together and sum(wide[each] for each in (*parts[-1], place)) <= limit):
+                parts.append([0])
+            parts[-1].append(place)
     for some in parts:
         kept = [[row[place] for place in some] for row in rows]
         kept = [row for row in kept if any(row[1:])]
-        show_table([names[place] for place in some], kept, right=[names[place] in PARTS.values() for place in some])
+        show_table([names[place] for place in some], kept, right=[names[place] in _NUMBERS for place in some])
         say()
 
 
