@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from discreet.cli.show import sheets
 from discreet.cli.show.answers import with_errors
+from discreet.cli.show.declared import show_declared
 from discreet.cli.show.formats import Format
 from discreet.cli.show.sheets import Sheet, show_table
 from discreet.printable import printable
@@ -148,3 +149,11 @@ def test_a_value_is_shown_to_the_digits_its_error_leaves(
 ) -> None:
     """± where the interval is even, its ends where it isn't, and no digits that say nothing."""
     assert with_errors(AnswerColumn("x", "real", (value,)), [ends]) == [expected]
+
+
+def test_a_table_without_limits_says_who_chooses_them(capsys: pytest.CaptureFixture[str]) -> None:
+    """And a limit of one row is in the singular."""
+    table = {"name": "visits", "public": False, "unit": "who", "links": [], "columns": []}
+    show_declared([{**table, "limits": None}, {**table, "limits": "1 rows"}])
+    shown = [line for line in capsys.readouterr().out.splitlines() if line.startswith("visits")]
+    assert shown == ["visits  unit who, limits chosen for each question", "visits  unit who, limits 1 row"]

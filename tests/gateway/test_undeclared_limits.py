@@ -186,3 +186,19 @@ def test_a_server_is_warmed_up_without(clinic: dp.Protected) -> None:
     """The first table that a server opens may be one of these."""
     assert clinic.dataset.private[0].limits is None
     clinic.warm_up()
+
+
+def test_where_no_interval_holds_what_limits_cut_off_no_word_is_said_of_its_ends(clinic: dp.Protected) -> None:
+    """Of a slope the share is told, and that it isn't in the interval; of a count also what the upper end rests on."""
+    answer = clinic.ask("SELECT REGR_SLOPE(p.age, p.age) AS s FROM visits v JOIN people p ON v.pid = p.pid", epsilon=1)
+    assert answer.coverage.endswith("what limits cut off isn't in it")
+    assert answer.cut_off is not None
+    assert "cuts off" in dict(answer.notes())["limits"]
+    assert not any("ends of intervals" in words for _, words in answer.notes())
+    counted = clinic.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1)
+    assert any("ends of intervals" in words for _, words in counted.notes())
+
+
+def test_a_plan_says_that_the_announced_error_leaves_out_what_limits_cut_off(clinic: dp.Protected) -> None:
+    """The answer's interval holds it, and is wider."""
+    assert "without what limits cut off" in clinic.plan("SELECT COUNT(*) AS n FROM visits", epsilon=1).explain()

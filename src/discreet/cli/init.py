@@ -16,9 +16,10 @@ from discreet.cli.common.reporting import reported
 from discreet.cli.common.table_file import Written, with_written
 from discreet.cli.show.screen import MOST_LINES, say, say_command, show
 from discreet.cli.show.waiting import working
-from discreet.cli.show.words import cut_list, limits_to_read
+from discreet.cli.show.words import cut_list
 from discreet.errors import ConfigError, DiscreetError, InvalidArgument
 from discreet.printable import printable
+from discreet.privacy.limits import limits_to_read
 from discreet.tables import formats
 
 if TYPE_CHECKING:
@@ -229,8 +230,8 @@ def _limits(proposal: TableProposal) -> str:
         return f"{limits_to_read(table.limits)} of each unit; if one may have more, say how many"
     return (
         "none, because names don't say how many rows one unit may have. Write limits = { rows = … } from what you "
-        f"know, under [{dotted(('tables', table.name))}]; until then, each question must have its own: --limits 20, "
-        "or auto"
+        f"know, under [{dotted(('tables', table.name))}]; until then, each question states its own, --limits 20, or "
+        "has them chosen privately"
     )
 
 

@@ -20,7 +20,7 @@ from discreet.gateway.answers import (
 )
 from discreet.gateway.outcome import Outcome
 from discreet.gateway.tuning import Tuned
-from discreet.privacy import ComposedEvent
+from discreet.privacy import ComposedEvent, Limits
 from discreet.query import ir
 from discreet.query.aggregates import AGGREGATES
 from discreet.query.estimates import Interval, RowsCutOff, declared_ends, deviation
@@ -30,6 +30,7 @@ from discreet.results import (
     Answer,
     AnswerColumn,
     Cost,
+    CutOff,
     Ends,
     Explanation,
     decimal_kind,
@@ -131,7 +132,7 @@ def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, signing: Signi
         entry=outcome.entry,
         reused=outcome.reused,
         origin=outcome.origin,
-        cut_off=found.cut_off,
+        cut_off=_cut_off(plan, found),
         unless_hidden=_unless_hidden(plan, arrangement, found),
         moved=found.moved,
         bounds=found.bounds,
@@ -225,14 +226,26 @@ def _of_cut_off(plan: Plan, rows: RowsCutOff | None) -> str:
     """Whether what limits cut off is in the intervals, in words."""
     if rows is None:
         return "what limits cut off isn't in it"
-    outputs = plan.question.outputs
-    missed = [each.name for each in outputs if any(not covers(draft, each.expr, rows) for draft in plan.drafts)]
-    if len(missed) == len(outputs):
+    missed = _missed(plan, rows)
+    if len(missed) == len(plan.question.outputs):
         return "what limits cut off isn't in it"
     words = "with what limits cut off"
     if rows.by_group:
         words += ", all of which may be of one group"
     return words if not missed else f"{words}, but for {', '.join(missed)}"
+
+
+def _missed(plan: Plan, rows: RowsCutOff) -> list[str]:
+    """The columns whose intervals don't hold what limits cut off."""
+    outputs = plan.question.outputs
+    return [each.name for each in outputs if any(not covers(draft, each.expr, rows) for draft in plan.drafts)]
+
+
+def _cut_off(plan: Plan, found: Tuned) -> CutOff[Limits] | None:
+    """What limits cut off; without words on ends of intervals, where no interval holds it."""
+    if found.cut_off is None or found.rows is None or len(_missed(plan, found.rows)) < len(plan.question.outputs):
+        return found.cut_off
+    return replace(found.cut_off, ceiling=None, shows=None, hidden=0)
 
 
 def _ends(found: Interval, kind: Kind) -> tuple[object, object]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import ceil, floor, inf
 from typing import Generic, TypeVar
 
+from discreet.privacy.limits import limits_to_read
 from discreet.results.columns import Ends
 
 _Words = TypeVar("_Words")
@@ -30,11 +31,11 @@ class CutOff(Generic[_Words]):
 
     Examples:
         >>> print(CutOff(0.07, 0.06, None, "5 rows"))
-        limits (5 rows) cut off about 7.0%, at least 6.0%; a few units with very many rows wouldn't show
+        a limit of 5 rows cuts off about 7.0 %, at least 6.0 %; a few units with very many rows wouldn't show
         >>> print(CutOff(0.0, 0.0, None, "24 rows"))
-        limits (24 rows) cut off nothing that shows; a few units with very many rows wouldn't show
+        a limit of 24 rows cuts off nothing that shows; a few units with very many rows wouldn't show
         >>> print(CutOff(0.01, 0.004, 0.071, "24 rows"))
-        limits (24 rows) cut off 0.4% to 7.1% of the rows
+        a limit of 24 rows cuts off 0.4 % to 7.1 % of the rows
         >>> print(CutOff(0.01, 0.004, 0.071, "24 rows", ceiling=10_000, shows=96, hidden=60).upper_ends)
         ... # doctest: +NORMALIZE_WHITESPACE
         no unit with more than 96 rows shows, and up to 60 of them could hide:
@@ -50,7 +51,7 @@ class CutOff(Generic[_Words]):
     hidden: int = 0
 
     def __str__(self) -> str:
-        said = f"limits ({self.limits}) cut off"
+        said = f"a limit of {limits_to_read(self.limits)} cuts off"
         if self.most is not None:
             return f"{said} {_range(self.least, self.most)} of the rows"
         least, about = _percent_below(self.least), _percent_below(self.share)
@@ -72,12 +73,12 @@ class CutOff(Generic[_Words]):
 def _percent_below(share: float) -> str:
     """A share in per cent, rounded down; empty if that leaves nothing."""
     tenths = floor(1000 * share)
-    return f"{tenths / 10:.1f}%" if tenths > 0 else ""
+    return f"{tenths / 10:.1f} %" if tenths > 0 else ""
 
 
 def _range(least: float, most: float) -> str:
     """Two shares in per cent, rounded outwards."""
-    above = f"{min(ceil(1000 * most), 1000) / 10:.1f}%"
+    above = f"{min(ceil(1000 * most), 1000) / 10:.1f} %"
     below = _percent_below(least)
     return f"{below} to {above}" if below else f"at most {above}"
 
@@ -95,7 +96,7 @@ class Moved(Generic[_Words]):
 
     Examples:
         >>> print(Moved("visits.paid", "[0, 100]", share=0.031, far=0.002, margin=0.004))
-        bounds of visits.paid ([0, 100]) move values of 2.7% to 3.5% of the units, of at most 0.6% by more than their width; a few units with very large values wouldn't show
+        bounds of visits.paid ([0, 100]) move values of 2.7 % to 3.5 % of the units, of at most 0.6 % by more than their width; a few units with very large values wouldn't show
     """  # noqa: E501 — one line as it is printed
 
     column: str

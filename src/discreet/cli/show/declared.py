@@ -7,8 +7,9 @@ from typing import Any
 
 from discreet.cli.show.screen import say
 from discreet.cli.show.sheets import show_table
-from discreet.cli.show.words import cut_list, limits_to_read
+from discreet.cli.show.words import cut_list
 from discreet.printable import printable
+from discreet.privacy.limits import limits_to_read
 
 
 def show_declared(declared: Sequence[Mapping[str, Any]]) -> None:
@@ -16,7 +17,8 @@ def show_declared(declared: Sequence[Mapping[str, Any]]) -> None:
     for number, table in enumerate(declared):
         if number:
             say()
-        unit = "public" if table["public"] else f"unit {table['unit']}, limits {limits_to_read(table['limits'])}"
+        limits = "chosen for each question" if table["limits"] is None else limits_to_read(table["limits"])
+        unit = "public" if table["public"] else f"unit {table['unit']}, limits {limits}"
         say(printable("; ".join([f"{table['name']}  {unit}", *table["links"]])))
         rows = [
             [name, kind, bounds, "" if column["keys"] is None else cut_list(_named(column["keys"]), most=6)]

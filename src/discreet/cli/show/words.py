@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 
@@ -25,16 +24,6 @@ def number_of(count: int, one: str, many: str) -> str:
         ('1 row', '1,500 rows')
     """
     return f"{count:,} {one if count == 1 else many}"
-
-
-def limits_to_read(limits: object) -> str:
-    """Limits in words, of one group or row in the singular.
-
-    Examples:
-        >>> limits_to_read("1 groups × 1 rows"), limits_to_read("11 rows in 8 groups")
-        ('1 group × 1 row', '11 rows in 8 groups')
-    """
-    return re.sub(r"\b1 (group|row)s\b", r"1 \1", str(limits))
 
 
 def cut(text: str, width: int) -> str:

@@ -13,6 +13,7 @@ from math import ceil, prod
 from discreet.errors import unforeseen
 from discreet.mechanisms import Gaussian, Laplace, Mode, NoisyRanks, Quantile
 from discreet.privacy import Loss
+from discreet.privacy.limits import limits_to_read
 from discreet.query import ir
 from discreet.query.estimates import Noise, Selection
 from discreet.query.ir import has_one_row
@@ -275,7 +276,8 @@ def _limits(draft: Draft) -> str:
         return "each row is a unit of its own"
     limits, unit = draft.limits, draft.unit
     if draft.request.limits == "auto" and not has_one_row(draft.question.source):
-        return f"chosen by what is asked first; errors and noise are stated for {limits} of each {unit}"
+        some = f"{limits_to_read(limits)} of each {unit}"
+        return f"chosen by what is asked first; errors and noise are stated for {some}, without what limits cut off"
     if limits.rows is not None:
         rows = f"at most {_number(limits.rows, 'row')} of each {unit} count{'s' if limits.rows == 1 else ''}"
         return (
