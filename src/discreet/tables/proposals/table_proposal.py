@@ -36,7 +36,7 @@ _LIMITS = "REVIEW: how much one unit counts at most. Anything beyond is cut off;
 _NO_LIMITS = (
     "REVIEW: no limit is proposed, because names don't say how many rows of one unit should count. Rows beyond it are",
     "missing from answers, which no ± shows; higher limits mean more noise. Set it from knowledge, not from the table:",
-    "how many visits can a person reasonably have? Until then each question sets its own, or has it chosen (auto).",
+    "how many visits can a person reasonably have? Until then each question states its own, or has one chosen.",
     "limits = { rows = 20 }               # visits to a doctor over a few years",
     "limits = { rows = 200 }              # purchases over a few years",
     "limits = { rows = 200, groups = 12 } # the same, where people are counted by month of one year",
