@@ -175,7 +175,7 @@ class Planning:
         from discreet.query.sql import Options, options
 
         if request.cut_off:
-            raise InvalidArgument("a workload doesn't measure cut_off", hint="ask on its own")
+            raise InvalidArgument("a workload doesn't measure cut_off", hint="ask each question on its own")
         if any(options(text, dialect) != Options() for text, dialect in questions):
             raise InvalidArgument(
                 "a question of a workload can't have OPTIONS of its own", hint="make one offer for all of them"

@@ -213,11 +213,11 @@ class Summary(list[Answer]):
     def notes(self, door: Door = "python") -> tuple[Note, ...]:
         """The lines that belong under the table: each that some answer has, once; what is left out; and the cost."""
         every = [note for answer in self for note in answer.notes(door) if note.title not in {"cost", "limits"}]
-        every += [Note("limits", answer.limits) for answer in self if answer.limits]
         cut_off = self[0].cut_off  # the same of all
-        every += (
-            [] if cut_off is None else [Note("limits", words) for words in (str(cut_off), cut_off.upper_ends) if words]
-        )
+        unsaid = "; no ± shows what that leaves out" if cut_off is None else ""
+        every += [Note("limits", f"{answer.limits}{unsaid}") for answer in self if answer.limits]
+        if cut_off is not None:
+            every += [Note("limits", words) for words in (str(cut_off), cut_off.upper_ends) if words]
         told = {column["name"] for column, _ in self._about()}
         rest = [column["name"] for column in self.table["columns"] if column["name"] not in told]
         left = [Note("left out", ", ".join(rest))] if rest else []

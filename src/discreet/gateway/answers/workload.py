@@ -266,7 +266,7 @@ def workload_planner(questions: Sequence[ir.Question], request: Request, dataset
     if not 1 <= len(questions) <= MOST_QUESTIONS:
         raise InvalidArgument(f"a workload has 1 to {MOST_QUESTIONS} questions, not {len(questions)}")
     if request.unknown_bounds:
-        raise Unsupported("a workload takes no 'auto' bounds", hint="ask on its own")
+        raise Unsupported("a workload takes no 'auto' bounds", hint="ask each question on its own")
     paid = [question for question in questions if not _alone(question, request, dataset).is_free]
     bundles = bundles_of(paid) if paid else []
     counted = _widest(paid) if paid and request.limits == "auto" else None
