@@ -40,6 +40,9 @@ class CutOff(Generic[_Words]):
         ... # doctest: +NORMALIZE_WHITESPACE
         no unit with more than 96 rows shows, and up to 60 of them could hide:
         ends of intervals allow for as many, with up to 10,000 rows each
+        >>> print(CutOff(0.01, 0.0, 1.0, "1 rows", ceiling=1_000, shows=0, hidden=3).upper_ends)
+        ... # doctest: +NORMALIZE_WHITESPACE
+        no unit shows, and up to 3 of them could hide: ends of intervals allow for as many, with up to 1,000 rows each
     """
 
     share: float
@@ -64,10 +67,16 @@ class CutOff(Generic[_Words]):
         """What ends of intervals rest on that many rows would move, in words; empty where nothing can hide."""
         if self.shows is None or self.hidden == 0 or (self.ceiling is not None and self.shows >= self.ceiling):
             return ""
-        seen = f"no unit with more than {self.shows:,} rows shows, and up to {self.hidden:,} of them could hide"
+        seen = f"no unit with more than {_rows(self.shows)} shows" if self.shows else "no unit shows"
+        seen += f", and up to {self.hidden:,} of them could hide"
         if self.ceiling is None:
             return f"{seen}; nothing bounds how many rows one has, so intervals have no end on that side"
-        return f"{seen}: ends of intervals allow for as many, with up to {self.ceiling:,} rows each"
+        return f"{seen}: ends of intervals allow for as many, with up to {_rows(self.ceiling)} each"
+
+
+def _rows(number: int) -> str:
+    """So many rows."""
+    return f"{number:,} row{'' if number == 1 else 's'}"
 
 
 def _percent_below(share: float) -> str:
@@ -119,7 +128,9 @@ def unless_hidden_in_words(name: str, found: Ends, shows: int) -> str:
     Examples:
         >>> unless_hidden_in_words("n", (187400, 203000), 96)
         'n if no unit has more than 96 rows: 187,400 to 203,000'
+        >>> unless_hidden_in_words("n", (-5, 8), 0)  # a unit with one row is within any limit
+        'n if no unit has more than 1 row: -5 to 8'
     """
     low, high = found or (0, inf)
     shown = [f"{end:,}" if isinstance(end, int) else f"{end:,.6g}" for end in (low, high)]
-    return f"{name} if no unit has more than {shows:,} rows: {' to '.join(shown)}"
+    return f"{name} if no unit has more than {_rows(max(shows, 1))}: {' to '.join(shown)}"

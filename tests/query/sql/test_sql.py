@@ -191,6 +191,9 @@ def test_hints_name_the_fix() -> None:
     with pytest.raises(UnknownFunction) as function:
         read("SELECT COUNT(*) FROM people WHERE UPER(sex) = 'X'")
     assert function.value.hint == "did you mean UPPER?"
+    with pytest.raises(UnknownFunction) as aggregate:
+        read("SELECT REGR_SLOP(income, age) FROM people")
+    assert aggregate.value.hint == "did you mean REGR_SLOPE?"
 
 
 def test_importing_costs_nothing() -> None:

@@ -76,6 +76,7 @@ _NAMES = [
     *("LEAST", "LEFT", "LENGTH", "LIKE", "LOWER", "LTRIM", "MINUTE", "MONTH", "NULLIF", "POWER", "QUARTER", "ROUND"),
     *("RTRIM", "SECOND", "SIGN", "SQRT", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "SUBSTRING", "SUM", "TRIM", "TRUNC"),
     *("TRY_CAST", "UPPER", "VARIANCE", "VAR_POP", "VAR_SAMP", "WEEK", "YEAR"),
+    *("CORR", "COVAR_POP", "COVAR_SAMP", "MEDIAN", "QUANTILE_CONT", "REGR_INTERCEPT", "REGR_R2", "REGR_SLOPE"),
 ]
 """SQL's names for the supported functions, for suggestions."""
 
