@@ -16,6 +16,8 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from discreet.interfaces.http import console
+from discreet.interfaces.http.console.answers import _limits_as_typed
+from discreet.query.planner import typed_limits
 from discreet.results import no_formula, verify_certificate
 from support.served import in_threads
 from support.visited import BY_KEY, COUNT, IMAGE, KEYS, SCRIPT, Visited, answered, browser, form_of, sign_in, visited
@@ -368,3 +370,26 @@ def test_null_among_keys_is_called_null(running: Visited, monkeypatch: pytest.Mo
 def test_the_field_for_sql_wraps_its_lines(running: Visited) -> None:
     """A long question is read without scrolling to its side."""
     assert 'wrap="off"' not in sign_in(running, "analyst").get("/ask").text
+
+
+def test_limits_are_stated_beside_an_offer(running: Visited) -> None:
+    """As on the command line: they are in the plan, in what is sent, and where the answer leads back to."""
+    client = sign_in(running, "analyst")
+    terms = {"question": f"{COUNT} WHERE age > 35", "offer": "epsilon", "amount": "1", "limits": "3"}
+    plan = client.get("/ask", params=terms).text
+    assert "at most 3 rows of each id count" in plan
+    assert '<input type="hidden" name="limits" value="3">' in plan
+    assert "50in8, 5x10 or auto" in client.get("/ask", params={**terms, "limits": "three"}).text
+    form = form_of(client.get("/ask"))
+    page = client.post("/ask", data={**terms, "form": form})
+    while "refresh" in page.headers:
+        sleep(0.1)
+        page = client.get(page.url)
+    assert "at most 3 rows of each id count" in page.text
+    assert "limits=3" in page.text
+
+
+@pytest.mark.parametrize("typed", ["50", "50in8", "5x10", "auto"])
+def test_limits_are_shown_as_they_are_typed(typed: str) -> None:
+    """So that the question can be asked again."""
+    assert _limits_as_typed(typed_limits(typed)) == typed

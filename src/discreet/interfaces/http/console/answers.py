@@ -17,6 +17,7 @@ from discreet.interfaces.http.console.charts import WIDTH, charts
 from discreet.interfaces.http.console.pages import download, page
 from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.interfaces.http.problems import problem_of
+from discreet.privacy import Limits
 from discreet.results import Answer, Summary, cell_texts, is_summary, to_csv, with_ends
 from discreet.service import EncodedAnswer, Ticket
 
@@ -55,7 +56,8 @@ def _as_offered(question: str | Sequence[str], terms: Mapping[str, Any]) -> dict
         "amount": _as_typed(terms.get(offer, "")),
         "confidence": percent,
     }
-    return found | {name: str(terms[name]) for name in ("delta", "expecting") if name in terms}
+    found |= {name: str(terms[name]) for name in ("delta", "expecting") if name in terms}
+    return found | ({"limits": _limits_as_typed(terms["limits"])} if terms.get("limits") is not None else {})
 
 
 def _as_typed(amount: object) -> str:
@@ -63,6 +65,20 @@ def _as_typed(amount: object) -> str:
     if isinstance(amount, Mapping):
         return "; ".join(f"{name} = {wanted}" for name, wanted in amount.items())
     return str(amount)
+
+
+def _limits_as_typed(limits: Limits | str) -> str:
+    """Limits as people type them.
+
+    Examples:
+        >>> [_limits_as_typed(each) for each in (Limits(rows=50), Limits(rows=50, groups=8), "auto")]
+        ['50', '50in8', 'auto']
+    """
+    if isinstance(limits, str):
+        return limits
+    if limits.rows is None:
+        return f"{limits.groups}x{limits.rows_per_group}"
+    return str(limits.rows) if limits.groups is None else f"{limits.rows}in{limits.groups}"
 
 
 @ROUTES.get("/answers/{name}/{place}/{file}")

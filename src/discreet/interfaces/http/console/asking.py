@@ -103,7 +103,7 @@ def terms_of(offered: Mapping[str, str]) -> dict[str, Any]:
     """
     if offered["offer"] not in OFFERS or offered["confidence"] not in CONFIDENCES:
         raise InvalidArgument("an offer is an accuracy, an ε or a ρ", hint="choose one of them")
-    beside = {name: offered[name] for name in ("delta", "expecting") if offered[name]}
+    beside = {name: offered[name] for name in ("delta", "expecting", "limits") if offered[name]}
     if offered["confidence"] != "95":
         beside["confidence"] = CONFIDENCES[offered["confidence"]]
     return SessionSettings.of({offered["offer"]: offered["amount"], **beside}).terms
@@ -111,7 +111,8 @@ def terms_of(offered: Mapping[str, str]) -> dict[str, Any]:
 
 def offered_in(fields: Fields) -> dict[str, str]:
     """A question and what is offered for it, with what is offered where nothing is said."""
-    usual = {"question": "", "offer": "within", "amount": "", "confidence": "95", "delta": "", "expecting": ""}
+    usual = {"question": "", "offer": "within", "amount": "", "confidence": "95"}
+    usual |= {"delta": "", "expecting": "", "limits": ""}
     return {name: fields.get(name, otherwise).strip() for name, otherwise in usual.items()}
 
 
