@@ -1,6 +1,8 @@
-"""Printable text: what others wrote, without the characters that a terminal or a browser would obey."""
+"""Printable text: what others wrote, without what a terminal or a browser would obey; and limits in plain words."""
 
 from __future__ import annotations
+
+import re
 
 
 def printable(text: str) -> str:
@@ -24,3 +26,13 @@ def is_as_shown(text: str) -> bool:
         (True, False)
     """
     return all(sign.isprintable() or sign.isspace() for sign in text)
+
+
+def limits_to_read(limits: object) -> str:
+    """Limits as they are written in plans and certificates, of one group or row in the singular.
+
+    Examples:
+        >>> limits_to_read("1 groups × 1 rows"), limits_to_read("11 rows in 8 groups")
+        ('1 group × 1 row', '11 rows in 8 groups')
+    """
+    return re.sub(r"\b1 (group|row)s\b", r"1 \1", str(limits))

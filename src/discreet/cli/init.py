@@ -18,8 +18,7 @@ from discreet.cli.show.screen import MOST_LINES, say, say_command, show
 from discreet.cli.show.waiting import working
 from discreet.cli.show.words import cut_list
 from discreet.errors import ConfigError, DiscreetError, InvalidArgument
-from discreet.printable import printable
-from discreet.privacy.limits import limits_to_read
+from discreet.printable import limits_to_read, printable
 from discreet.tables import formats
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from discreet.arguments import taking_known
@@ -69,13 +68,3 @@ class Limits:
         if self.rows is None:
             return f"{self.groups} groups × {self.rows_per_group} rows"
         return f"{self.rows} rows" if self.groups is None else f"{self.rows} rows in {self.groups} groups"
-
-
-def limits_to_read(limits: object) -> str:
-    """Limits in words, of one group or row in the singular.
-
-    Examples:
-        >>> limits_to_read("1 groups × 1 rows"), limits_to_read("11 rows in 8 groups")
-        ('1 group × 1 row', '11 rows in 8 groups')
-    """
-    return re.sub(r"\b1 (group|row)s\b", r"1 \1", str(limits))

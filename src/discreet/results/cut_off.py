@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil, floor, inf
 from typing import Generic, TypeVar
 
-from discreet.privacy.limits import limits_to_read
+from discreet.printable import limits_to_read
 from discreet.results.columns import Ends
 
 _Words = TypeVar("_Words")

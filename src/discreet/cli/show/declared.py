@@ -8,8 +8,7 @@ from typing import Any
 from discreet.cli.show.screen import say
 from discreet.cli.show.sheets import show_table
 from discreet.cli.show.words import cut_list
-from discreet.printable import printable
-from discreet.privacy.limits import limits_to_read
+from discreet.printable import limits_to_read, printable
 
 
 def show_declared(declared: Sequence[Mapping[str, Any]]) -> None:

@@ -12,8 +12,8 @@ from math import ceil, prod
 
 from discreet.errors import unforeseen
 from discreet.mechanisms import Gaussian, Laplace, Mode, NoisyRanks, Quantile
+from discreet.printable import limits_to_read
 from discreet.privacy import Loss
-from discreet.privacy.limits import limits_to_read
 from discreet.query import ir
 from discreet.query.estimates import Noise, Selection
 from discreet.query.ir import has_one_row
