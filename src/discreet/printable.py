@@ -29,10 +29,13 @@ def is_as_shown(text: str) -> bool:
 
 
 def limits_to_read(limits: object) -> str:
-    """Limits as they are written in plans and certificates, of one group or row in the singular.
+    """Limits as plans and certificates write them, of one group or row in the singular, with commas in large numbers.
 
     Examples:
         >>> limits_to_read("1 groups × 1 rows"), limits_to_read("11 rows in 8 groups")
         ('1 group × 1 row', '11 rows in 8 groups')
+        >>> limits_to_read("3329 rows")
+        '3,329 rows'
     """
-    return re.sub(r"\b1 (group|row)s\b", r"1 \1", str(limits))
+    words = re.sub(r"\b1 (group|row)s\b", r"1 \1", str(limits))
+    return re.sub(r"\d+", lambda number: f"{int(number[0]):,}", words)

@@ -99,7 +99,7 @@ def summarize(tables: Sequence[str], table: str | None, columns: Sequence[str] |
         ('SUMMARIZE "census"', 'SUMMARIZE SELECT "age", "sex" FROM "census"')
     """
     if table is None and len(tables) > 1:
-        raise InvalidArgument("there are several tables here", hint=f"{tables[0]!r}, for example")
+        raise InvalidArgument("there are several tables here", hint=f"name one of {', '.join(tables)}")
     asked = tables[0] if table is None else table
     name = next((each for each in tables if each.casefold() == str(asked).casefold()), None)
     if name is None:
@@ -109,7 +109,9 @@ def summarize(tables: Sequence[str], table: str | None, columns: Sequence[str] |
     if columns is None:
         return f"SUMMARIZE {_quoted(name)}"
     if isinstance(columns, str) or not columns or not all(isinstance(each, str) for each in columns):
-        raise InvalidArgument("columns are named in a list", hint=Hint('columns=["age", "sex"]', cli="age sex"))
+        raise InvalidArgument(
+            "columns are named in a list", hint=Hint('columns=["age", "sex"]', cli="--columns age,sex")
+        )
     return f"SUMMARIZE SELECT {', '.join(map(_quoted, columns))} FROM {_quoted(name)}"  # noqa: S608 — names are quoted
 
 
