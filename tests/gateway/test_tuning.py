@@ -366,6 +366,22 @@ def test_an_upper_end_takes_a_bound_on_what_one_unit_has() -> None:
     assert ends == sorted(ends)
 
 
+def test_what_is_made_of_rows_and_units_has_no_interval_of_one_number_for_both(make: Make) -> None:
+    """Where one row of a unit counts, rows are counted for units; but what is cut off moves either by itself.
+
+    Both cancel out in what is kept, so nothing is said of what isn't. Alone, each holds the truth, but with a chance of
+    10⁻¹⁰.
+    """
+    ratio, gap = "COUNT(*) / COUNT(DISTINCT person) AS ratio", "COUNT(*) - COUNT(DISTINCT person) AS gap"
+    sql = f"SELECT region, {ratio}, {gap}, COUNT(*) AS n, COUNT(DISTINCT person) AS u FROM visits GROUP BY region"
+    with make(limits=dp.Limits(rows=1)) as visits:
+        answer = visits.ask(sql, epsilon=10, cut_off=True)
+    (said,) = (note.words for note in answer.notes() if note.title == "±")
+    assert said.endswith("with what limits cut off, all of which may be of one group, but for ratio, gap")
+    for name, least in (("n", 490_000 / 4), ("u", 5_000)):
+        assert all(high >= least for _, high in answer.interval(name, 1 - Fraction(1, 10**10)))  # type: ignore[misc]  # there
+
+
 def test_intervals_hold_what_limits_cut_off_where_that_was_measured(make: Make, visits: pa.Table) -> None:
     """Of counts and what is made of them, and of groups; every face says on what the upper end rests.
 

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Protocol
 from discreet.errors import QueryError
 from discreet.gateway.answers.released import Group, Shown, Values, evaluate
 from discreet.query import ir
-from discreet.query.aggregates import Moment
+from discreet.query.aggregates import UNITS, Moment
 from discreet.query.estimates import (
     SMALLEST,
     Condition,
@@ -49,6 +49,7 @@ from discreet.query.estimates import (
     parts_with_intervals,
     ratio_of,
 )
+from discreet.query.planner import counts_rows_for_units
 from discreet.tables import Kind
 
 if TYPE_CHECKING:
@@ -176,7 +177,11 @@ def interval_of(draft: Draft, expr: ir.Expr, confidence: float, cut_off: CutOffI
     if not parts:
         return partial(_exactly, draft, expr)
     share = 1 - (1 - confidence) / len(parts)
-    rules = {part: _rule(known, draft, share, cut_off) for part, known in parts.items()}
+    covered = {
+        part: cut_off if cut_off is not None and _is_covered(draft, part, known, cut_off) else None
+        for part, known in parts.items()
+    }
+    rules = {part: _rule(known, draft, share, covered[part]) for part, known in parts.items()}
     if expr in rules:
         return rules[expr]
 
@@ -226,16 +231,37 @@ def cut_off_of(draft: Draft, rows: RowsCutOff) -> CutOffIntervals:
 def covers(draft: Draft, expr: ir.Expr, rows: RowsCutOff) -> bool:
     """Whether the interval of an output has in it what limits cut off, if it has one."""
     cut_off = cut_off_of(draft, rows)
-    return all(cut_off.covers(known) for _, known in parts_with_intervals(expr, dict(draft.estimators)))
+    parts = list(parts_with_intervals(expr, dict(draft.estimators)))
+    if not parts:  # what is made of both may cancel out
+        return not _confuses_units_with_rows(draft, expr)
+    return all(_is_covered(draft, part, known, cut_off) for part, known in parts)
+
+
+def _is_covered(draft: Draft, part: ir.Expr, known: Estimator | LinearRatio, cut_off: CutOffIntervals) -> bool:
+    """Whether a part's interval has in it what limits cut off."""
+    return not _confuses_units_with_rows(draft, part) and cut_off.covers(known)
+
+
+def _confuses_units_with_rows(draft: Draft, expr: ir.Expr) -> bool:
+    """Whether an expression is made of numbers of units and of others, where rows are counted for units.
+
+    Limits keep as many rows as units there, and cut off more: by how much a row that is missing moves what is made of
+    both can't be told from the one number that stands for both.
+    """
+    names, units = ir.released_names(expr), {one.name for one in draft.question.aggregates if one.function is UNITS}
+    return bool(names & units) and bool(names - units) and counts_rows_for_units(draft)
 
 
 def _rule(
     known: Estimator | LinearRatio, draft: Draft, confidence: float, cut_off: CutOffIntervals | None = None
 ) -> Rule:
-    """The interval of an aggregate, or of a ratio; of a group that noise selected, over the draws that show it."""
+    """The interval of an aggregate, or of a ratio; of a group that noise selected, over the draws that show it.
+
+    What limits cut off is in it, where that is given.
+    """
     laws, parts = draft.laws, frozenset(known.parts)
     ratio = known if isinstance(known, LinearRatio) else known.ratio
-    whole = cut_off if cut_off is not None and parts and cut_off.covers(known) else None
+    whole = cut_off if parts else None
     of_noise = confidence if whole is None else whole.noise_level(confidence)
 
     def rule(noisy: Noisy, conditions: Sequence[Condition] | None = None) -> Interval | None:
