@@ -294,6 +294,39 @@ def test_names_may_be_any(desk: Desk) -> None:
     assert {one.key: one.rows for one in found.counts()["key rows"]} == {"a": 10, "(missing)": 10, "((missing))": 20}
 
 
+def test_keys_may_be_named_like_what_is_counted(desk: Desk) -> None:
+    """What counts more has noise: a column that rows are counted by isn't taken for it, in a list of them either."""
+    names = ["rows", "units", "x", "x rows", "y mean"]
+    odd = pa.table({name: ["a", "b"] * 20 for name in names} | {"y": [1.0] * 40, "id": range(40)})
+    declared: dict[str, Any] = dict.fromkeys(names, dp.Keys(["a", "b"])) | {"y": dp.Bounds(0, 9)}
+    account = desk(dp.Unit("id"), data=odd, columns=declared, limits=dp.Limits(rows=1))
+    found = account.summary(epsilon=GREAT)
+    assert {name: [one.rows for one in counts] for name, counts in found.counts().items()} == {
+        name: [20, 20, 0] for name in names
+    }
+    assert found.column("y")["y mean"] == pytest.approx([1], abs=0.01)
+    assert len(account.ask(["SUMMARIZE people", "SUMMARIZE people"], epsilon=GREAT)) == 2 * len(found)
+
+
+def test_an_accuracy_takes_the_place_of_weights(desk: Desk) -> None:
+    """A summary weighs its columns only where an offer is shared out among them; what can't be promised says so."""
+    account = desk()
+    found = account.summary(columns=["sex"], within={"*": 5})
+    assert found.column("sex").cost.epsilon
+    with pytest.raises(Unsupported, match="how wide '2.age std' is depends on its noisy answer"):
+        account.summary(columns=["age"], within={"*": 5})
+
+
+@pytest.mark.parametrize("statements", [1, 100])
+def test_more_columns_than_can_be_asked_about_are_refused_before_any_is(desk: Desk, statements: int) -> None:
+    """However many are named by few words; with a way out."""
+    wide = pa.table({f"c{number}": [1] for number in range(250)})
+    account = desk(data=wide, columns={name: dp.Bounds(0, 9) for name in wide.column_names})
+    with pytest.raises(dp.errors.InvalidArgument, match="200 are asked together at most") as caught:
+        account.ask(["SUMMARIZE people"] * statements, epsilon=1)
+    assert "SUMMARIZE SELECT age, sex FROM census" in caught.value.hint
+
+
 def test_columns_that_are_withheld_say_so(desk: Desk) -> None:
     """A custodian's rule holds for a summary as for any question."""
     account = desk(least_units=300, columns=COLUMNS)

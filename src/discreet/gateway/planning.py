@@ -16,7 +16,7 @@ from json import dumps
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import DiscreetError, InvalidArgument, QueryError
-from discreet.gateway.answers import Workload, workload_planner
+from discreet.gateway.answers import MOST_QUESTIONS, Workload, workload_planner
 from discreet.gateway.outcome import StoredRequest
 from discreet.privacy import Bounds
 from discreet.query import ir
@@ -84,23 +84,35 @@ class Planning:
     ) -> tuple[Sequence[tuple[str, str]], Request, str]:
         """What is asked where SUMMARIZE stands for several questions; and the table, if all of it is one SUMMARIZE.
 
-        The offer has the weights of their columns then, unless it has others.
+        The offer has the weights of their columns then, unless it has others, or an accuracy, which leaves nothing to
+        weigh. A name that is also that of a key has none.
+
+        Raises:
+            InvalidArgument: there are too many columns: said before any question of them is read.
         """
         from discreet.query.sql import summarized
 
         tables = self._dataset.tables
         if request.bounds:
             tables = rebound(tables, known(request.bounds))
-        questions, weights, name = list[tuple[str, str]](), list[tuple[str, Fraction]](), ""
+        questions, weights, keys, name = list[tuple[str, str]](), dict[str, Fraction](), set[str](), ""
         for each in asked:
             found = summarized(*each, tables, self._dataset.schema, selects=request.delta is not None)
             if found is None:
                 questions.append(each)
             else:
                 questions += [(text, "duckdb") for text in found.questions]
-                weights += found.weights
+                weights |= dict(found.weights)
+                keys |= found.keys
                 name = found.table if len(asked) == 1 else ""
-        return questions, request if request.weights else replace(request, weights=tuple(weights)), name
+                if len(questions) > MOST_QUESTIONS:
+                    raise InvalidArgument(
+                        f"SUMMARIZE asks one question of each column, and {MOST_QUESTIONS} are asked together at most",
+                        hint="name some of the columns: SUMMARIZE SELECT age, sex FROM census",
+                    )
+        if not (request.weights or request.within):
+            request = replace(request, weights=tuple(each for each in weights.items() if each[0] not in keys))
+        return questions, request, name
 
     def _alone(self, text: str, dialect: str, request: Request, dataset: Dataset, *, shown: bool) -> Plan:
         """One question, with what it offers in its own words."""

@@ -19,9 +19,10 @@ from discreet.gateway.answers.released import (
     unmeasured,
 )
 from discreet.gateway.answers.same_rows import conditions, extra_filters, reuse_key
-from discreet.gateway.answers.workload import Workload, answered_levels, how_shown, workload_planner
+from discreet.gateway.answers.workload import MOST_QUESTIONS, Workload, answered_levels, how_shown, workload_planner
 
 __all__ = [
+    "MOST_QUESTIONS",
     "Arrangement",
     "Group",
     "Released",

@@ -66,11 +66,13 @@ class Summarized:
         table: that they are about.
         questions: in DuckDB's SQL.
         weights: of the columns of their answers, where they aren't 1.
+        keys: the columns of their answers that rows are counted by, which have no noise.
     """
 
     table: str
     questions: tuple[str, ...]
     weights: tuple[tuple[str, Fraction], ...]
+    keys: frozenset[str]
 
 
 def summarized(
@@ -112,7 +114,8 @@ def summarized(
             hint="name those that matter: SUMMARIZE SELECT age, sex FROM census",
         )
     weights = [(name, Fraction(_WEIGHTS[part])) for each in asked for _, name, part in each.parts if part in _WEIGHTS]
-    return Summarized(table.name, tuple(each.text(table) for each in asked), tuple(weights))
+    keys = frozenset(name for each in asked for _, name, part in each.parts if not part)
+    return Summarized(table.name, tuple(each.text(table) for each in asked), tuple(weights), keys)
 
 
 @dataclass(frozen=True, slots=True)
