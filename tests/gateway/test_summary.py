@@ -313,7 +313,7 @@ def test_an_accuracy_takes_the_place_of_weights(desk: Desk) -> None:
     account = desk()
     found = account.summary(columns=["sex"], within={"*": 5})
     assert found.column("sex").cost.epsilon
-    with pytest.raises(Unsupported, match="how wide '2.age std' is depends on its noisy answer"):
+    with pytest.raises(Unsupported, match=r"how wide '2\.age std' is depends on its noisy answer"):
         account.summary(columns=["age"], within={"*": 5})
 
 
