@@ -304,7 +304,7 @@ def test_keys_may_be_named_like_what_is_counted(desk: Desk) -> None:
     assert {name: [one.rows for one in counts] for name, counts in found.counts().items()} == {
         name: [20, 20, 0] for name in names
     }
-    assert found.column("y")["y mean"] == pytest.approx([1], abs=0.01)
+    assert found.column("y")["y mean"] == pytest.approx([1], abs=0.5)
     assert len(account.ask(["SUMMARIZE people", "SUMMARIZE people"], epsilon=GREAT)) == 2 * len(found)
 
 
