@@ -211,7 +211,7 @@ def test_a_client_reads_an_answer_alone(staff: dp.Protected) -> None:
     )
     *shown, loaded = found.stdout.splitlines()
     assert "\n".join(shown) == str(answer)
-    assert loaded == "[] ['arguments', 'errors', 'exact', 'hints', 'results', 'strict_json', 'suggestions', 'version']"
+    assert loaded == "[] ['arguments', 'errors', 'exact', 'hints', 'printable', 'results', 'strict_json', 'suggestions', 'version']"
 
 
 def test_a_prompt_shows_the_table_and_nothing_that_signs(staff: dp.Protected) -> None:
