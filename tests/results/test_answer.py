@@ -211,7 +211,8 @@ def test_a_client_reads_an_answer_alone(staff: dp.Protected) -> None:
     )
     *shown, loaded = found.stdout.splitlines()
     assert "\n".join(shown) == str(answer)
-    assert loaded == "[] ['arguments', 'errors', 'exact', 'hints', 'printable', 'results', 'strict_json', 'suggestions', 'version']"
+    rooms = ["arguments", "errors", "exact", "hints", "printable", "results", "strict_json", "suggestions", "version"]
+    assert loaded == f"[] {rooms}"
 
 
 def test_a_prompt_shows_the_table_and_nothing_that_signs(staff: dp.Protected) -> None:
