@@ -5,8 +5,8 @@ BIN  := $(VENV)/bin
 ARGS ?=
 OLDEST := .venv-oldest
 ROUNDS ?= 20
-# One more than there are cores: tests of servers wait for release times, and nobody needs a core meanwhile.
-WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1)))
+# Two more than there are cores: tests of servers wait for release times, and nobody needs a core meanwhile.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 2)))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo serve-demo test suite quick check docs bench soak oldest audit refresh clean

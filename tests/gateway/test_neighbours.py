@@ -215,36 +215,6 @@ def test_brute_force_finds_a_sensitivity_that_is_too_small(asked: str) -> None:
         _explore(loose, [person])
 
 
-@pytest.mark.parametrize("asked", ["AVG(y)", "VARIANCE(y)"])
-def test_an_average_pays_for_no_number_that_all_neighbours_share(asked: str) -> None:
-    """A whole table's rows are as many, whichever is replaced. The wrong twin does so beside a filter."""
-    dataset = _dataset(
-        Column(name="y", kind=Kind.REAL, bounds=dp.Bounds("1/10", "7/10"), nullable=False),
-        Column(name="x", kind=Kind.INTEGER, bounds=dp.Bounds(0, 3), nullable=False),
-        limits=dp.Limits(rows=1),
-    )
-    (table,) = dataset.tables
-    dataset = replace(dataset, tables=(replace(table, unit=dp.Unit.row()),), adjacency=dp.SUBSTITUTION)
-
-    def plan(where: str) -> Plan:
-        found = question(f"SELECT {asked} FROM t {where}", dataset.tables)
-        return make_plan(found, Request.of(epsilon=1), dataset, in_cells=False)
-
-    people = [[row] for row in SPREAD_OUT if row["y"] is not None]
-    whole, filtered = plan(""), plan("WHERE x > 1")
-    for each in (whole, filtered):
-        _explore(each, people)
-    paid, shared = (next(iter(each.levels[0].draft.noises)) for each in (filtered, whole))
-    assert str(paid.measure).startswith("sum(integer:1")
-    assert str(shared.measure).startswith("sum(integer:1")
-    assert shared.radius(0.95) < 0.01 * paid.radius(0.95)
-    (level,) = filtered.levels
-    free = tuple(shared if each is paid else each for each in level.draft.noises)
-    draft = replace(level.draft, noises=free, measures=tuple(noise.measure for noise in free))
-    with pytest.raises(AssertionError):
-        _explore(replace(filtered, levels=(Level(draft),)), people)
-
-
 @pytest.mark.parametrize("asked", ["COUNT(*)", "AVG(x)", "COUNT(*) FILTER (WHERE x > 1)", "COUNT(x), VARIANCE(x)"])
 @pytest.mark.parametrize("adjacency", list(Adjacency), ids=str)
 def test_what_units_leave_of_their_rows_moves_with_these(asked: str, adjacency: Adjacency) -> None:

@@ -9,7 +9,7 @@ from math import ceil
 
 from discreet.mechanisms import Threshold
 from discreet.mechanisms.histogram import Contribution
-from discreet.privacy import SUBSTITUTION, Adjacency, KeyValue, Limits, Sensitivity, Unit
+from discreet.privacy import Adjacency, KeyValue, Limits, Sensitivity, Unit
 from discreet.query import ir
 from discreet.query.estimates import Estimator, Noise, Noisy, Pick, Selection, integer
 from discreet.query.planner.cells import Cells
@@ -114,17 +114,6 @@ class Draft:
         if owner is None:
             raise TypeError("a question reads a private table")
         return owner.unit
-
-    @property
-    def knows_rows(self) -> bool:
-        """Whether all neighbours have the same number of rows here, and that number isn't asked for by itself."""
-        return (
-            self.adjacency is SUBSTITUTION
-            and self.unit.is_row
-            and isinstance(self.question.source, ir.Scan)  # whole: a filter may let one row pass and not another
-            and not self.keys
-            and not any(each.function.is_count for each in self.question.aggregates)
-        )
 
     @property
     def laws(self) -> Mapping[str, Noise]:

@@ -85,12 +85,7 @@ class MeasureCollector:
             if isinstance(measure, ir.Sum) and measure.value == value:
                 return Linear.of(measure.name)
         lo, hi = range_of(value)
-        if value.type.kind is not Kind.INTEGER:
-            fine = _exponent(max(abs(lo), abs(hi))) - _REAL_BITS
-        elif self._draft.unit.is_row and not (self._draft.knows_rows and value == literal(1)):
-            fine = 0
-        else:
-            fine = -_WEIGHT_BITS
+        fine = self._fine_rows if value.type.kind is Kind.INTEGER else _exponent(max(abs(lo), abs(hi))) - _REAL_BITS
         grid = max(fine, self._coarsest(max(abs(lo), abs(hi))), _FINEST)
         if value.type.kind is Kind.INTEGER and grid > _COARSEST:
             raise InvalidArgument("this offer is so small that noise would drown every number", hint="offer more")
@@ -157,6 +152,11 @@ class MeasureCollector:
                 return known
         self.picks.append(wanted)
         return wanted
+
+    @property
+    def _fine_rows(self) -> int:
+        """The exponent of the step in which rows and whole numbers are counted."""
+        return 0 if self._draft.unit.is_row else -_WEIGHT_BITS
 
     def _coarsest(self, size: Fraction) -> int:
         """The exponent at which the noise fills `_NOISE_BITS` bits, so that a step may not be finer."""

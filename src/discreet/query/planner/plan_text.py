@@ -304,8 +304,6 @@ def measure_in_words(noise: Noise) -> str:
     if noise.addends:
         return f"{_measure(noise.measure)}: least squares over what is measured; deviation {noise.deviation:,.6g}"
     name, many = _measure(noise.measure), "" if noise.number == 1 else f"the sum of {noise.number:,} noises: "
-    if isinstance(noise.measure, ir.Sum) and noise.sensitivity.linf < noise.measure.hi == noise.measure.lo:
-        return f"{name}: the same in all neighbours; {kind} {width:,.6g} all the same; {mechanism.loss}"
     return f"{name}: one unit moves it by at most {moved:,.6g} ({norm}); {many}{kind} {width:,.6g}; {mechanism.loss}"
 
 

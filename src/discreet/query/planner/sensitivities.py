@@ -23,9 +23,6 @@ function of two points of the hull is greatest at its corners: in one group W, i
 which equals W only if 0 lies between the bounds: when the other row is dropped by a filter or holds NULL, the sum moves
 by all of hi.
 
-*Rows that all neighbours have.* Of a whole table whose rows are units, `substitution` leaves the number of rows as it
-is. An average divides by it. So there it moves by nothing, and the sum may have nearly all of what is offered.
-
 *Vectors.* Of a `Vector` a unit adds numbers that aren't negative, over all sums at most m·most in each of k groups, or
 r·most in all, since weighing down keeps proportions and rounds towards zero; write M for m·most or r·most, and k = 1
 for r rows. Under *add-remove* the answers differ by one such vector: ℓ∞ = M, ℓ1 = kM, and ℓ2² ≤ kM², as a group's
@@ -59,14 +56,10 @@ from discreet.privacy import (
     Sensitivity,
 )
 from discreet.query import ir
-from discreet.query.ir import literal
 from discreet.query.planner.draft import Draft
 
 _COUNTABLE_GROUPS = 2**48
 """Bounds the number of groups where nothing smaller does: no table has more rows than this."""
-
-_ONE_STEP = Sensitivity.scalar(1)
-"""Of what doesn't move: it gets noise all the same, in its finest steps, and so costs next to nothing."""
 
 
 def sensitivities(draft: Draft) -> Draft:
@@ -75,10 +68,7 @@ def sensitivities(draft: Draft) -> Draft:
     return replace(
         draft,
         sensitivities=tuple(
-            _ONE_STEP
-            if draft.knows_rows and isinstance(measure, ir.Sum) and measure.value == literal(1)
-            else measure_sensitivity(measure, draft.limits, draft.adjacency, groups=groups)
-            for measure in draft.measures
+            measure_sensitivity(measure, draft.limits, draft.adjacency, groups=groups) for measure in draft.measures
         ),
         contributions=tuple(
             contribution(histogram, draft.limits, draft.adjacency, groups=groups) for histogram in draft.histograms
