@@ -195,8 +195,10 @@ def test_where_no_interval_holds_what_limits_cut_off_no_word_is_said_of_its_ends
     assert answer.cut_off is not None
     assert "cuts off" in dict(answer.notes())["limits"]
     assert not any("ends of intervals" in words for _, words in answer.notes())
-    counted = clinic.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1)
-    assert any("ends of intervals" in words for _, words in counted.notes())
+    counted = (  # noise denies in one of ten or so that anybody could hide: then nothing rests on them
+        clinic.ask("SELECT COUNT(*) AS n FROM visits", epsilon=Fraction(100 + place, 10_000)) for place in range(20)
+    )
+    assert any("ends of intervals" in words for answer in counted for _, words in answer.notes())
 
 
 def test_a_plan_says_that_the_announced_error_leaves_out_what_limits_cut_off(clinic: dp.Protected) -> None:
