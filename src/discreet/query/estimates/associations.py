@@ -9,14 +9,20 @@ from math import ceil, cos, hypot, pi, sin, sqrt
 from operator import add, mul
 from typing import Self
 
-from discreet.query.estimates.estimator import Estimator, has_too_few
+from discreet.query.estimates.estimator import has_too_few
 from discreet.query.estimates.intervals import explained
 from discreet.query.estimates.linear import Slopes
 from discreet.query.estimates.noise import Interval, Noises, Noisy, clip
-from discreet.query.estimates.products import Box, Products, Sums, distance, greatest_factors, largest, of_covariance
-
-_FOR_MEANS = 1 / 10
-"""The part of the error that keeps the means to intervals."""
+from discreet.query.estimates.products import (
+    FOR_MEANS,
+    Box,
+    OfPairs,
+    Products,
+    distance,
+    greatest_factors,
+    largest,
+    of_covariance,
+)
 
 _FOR_ANGLE = 1 / 10
 """The part of the rest that keeps the ratio of spreads, as an angle, to an interval."""
@@ -29,31 +35,20 @@ _PIECE = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Association(Estimator):
+class Association(OfPairs):
     """COVAR_POP, COVAR_SAMP or CORR.
 
     Args:
         least_rows: how many rows it needs: 1 for a covariance that divides by their number n, else 2.
         is_correlation: whether it is divided by both standard deviations.
-        sums: what it is made of.
-        first: the least and greatest x, from the middle about which sums are taken.
-        second: the same of y.
     """
 
     least_rows: int
     is_correlation: bool
-    sums: Sums
-    first: Interval
-    second: Interval
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The numbers used."""
-        return self.sums.names
 
     def estimate(self, noisy: Noisy, noises: Noises) -> float | None:
         """The statistic of one group; None where the noise leaves nothing to divide by."""
-        found = self._found(noisy, noises)
+        found = self.found(noisy, noises)
         if has_too_few(found.count, self.least_rows):
             return None
         value = found.covariance(*found.means)
@@ -101,16 +96,12 @@ class Association(Estimator):
 
         All errors add up to the one stated (Bonferroni), so the interval holds at least as often as said.
         """
-        found = self._found(noisy, noises)
+        found = self.found(noisy, noises)
         outside = 1 - confidence
-        box, outside = found.box(outside * _FOR_MEANS), outside * (1 - _FOR_MEANS)
+        box, outside = found.box(outside * FOR_MEANS), outside * (1 - FOR_MEANS)
         if not self.is_correlation:
             return self._covariance(found, box, outside)
         return _correlation(found, box, outside)
-
-    def _found(self, noisy: Noisy, noises: Noises) -> Products:
-        """The released numbers of one group."""
-        return Products(self.sums, noisy, noises, (self.first, self.second))
 
     def _covariance(self, found: Products, box: Box, outside: float) -> Interval:
         """The interval of a covariance."""

@@ -21,12 +21,17 @@ from math import isfinite
 from operator import mul
 from typing import TypeAlias
 
+from discreet.query.estimates.estimator import Estimator
 from discreet.query.estimates.intervals import Joint, ratio_interval
 from discreet.query.estimates.linear import Linear, names_in
 from discreet.query.estimates.noise import Interval, Noises, Noisy, clip
 
 Moments: TypeAlias = Sequence[float]
 """Factors of n, s, t, p, q and r, in this order; those of the last two may be missing."""
+
+
+FOR_MEANS = 1 / 10
+"""The part of the error that goes into keeping means to intervals."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,6 +194,31 @@ class Products:
         below = self.count, self.sums.factors((1.0,))
         lo, hi = (end if isfinite(end) else None for end in (ends.lo, ends.hi))
         return ratio_interval(self.joint, above, below, confidence, lo=lo, hi=hi) or ends
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfPairs(Estimator):
+    """What is estimated from the sums of two values and of their products.
+
+    Args:
+        sums: what it is made of.
+        first: the least and greatest mean of what comes first, from the middle about which sums are taken; infinite
+            where nothing bounds it.
+        second: the same of what comes second.
+    """
+
+    sums: Sums
+    first: Interval
+    second: Interval
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The numbers used."""
+        return self.sums.names
+
+    def found(self, noisy: Noisy, noises: Noises) -> Products:
+        """The released numbers of one group."""
+        return Products(self.sums, noisy, noises, (self.first, self.second))
 
 
 def of_covariance(one: float, other: float, factor: float = 1.0) -> tuple[float, float, float, float]:

@@ -24,10 +24,15 @@ from discreet.query.estimates.estimator import Estimator, has_too_few
 from discreet.query.estimates.intervals import explained
 from discreet.query.estimates.linear import Linear, Slopes
 from discreet.query.estimates.noise import Interval, Noises, Noisy, clip
-from discreet.query.estimates.products import Box, Products, Sums, distance, greatest_factors, of_covariance
-
-_FOR_MEANS = 1 / 10
-"""Which part of the error goes into keeping the means to intervals."""
+from discreet.query.estimates.products import (
+    FOR_MEANS,
+    Box,
+    OfPairs,
+    Products,
+    distance,
+    greatest_factors,
+    of_covariance,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,35 +53,24 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Coefficient(Estimator):
+class Coefficient(OfPairs):
     """REGR_SLOPE or REGR_INTERCEPT: c/w.
 
     Args:
-        rows: the number of pairs.
-        sums: what it is made of; of the squares only the second is there, the first being 0.
-        first: the least and greatest mean of what comes first, infinite where nothing bounds it.
-        second: the same of what comes second.
+        rows: the number of pairs; of the squares in `sums` only the second is there, the first being 0.
         offset: what is added, since y was counted from it.
         size: what its error is compared with.
         usual: lines by which the offer is shared out; the one that noise moves most counts.
     """
 
     rows: Linear
-    sums: Sums
-    first: Interval
-    second: Interval
     offset: float = 0.0
     size: float
     usual: tuple[Line, ...]
 
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The numbers used."""
-        return self.sums.names
-
     def estimate(self, noisy: Noisy, noises: Noises) -> float | None:
         """The coefficient of one group; None where the noise leaves nothing to divide by."""
-        found = self._found(noisy, noises)
+        found = self.found(noisy, noises)
         if has_too_few(self.rows.at(noisy, noises), 2) or found.count <= 0:
             return None
         spread = found.variance(1, found.means[1])
@@ -95,9 +89,9 @@ class Coefficient(Estimator):
         Where the noise could explain a w of 0, for any means within, the line may be as steep as it likes, and there is
         no interval.
         """
-        found = self._found(noisy, noises)
+        found = self.found(noisy, noises)
         outside = 1 - confidence
-        box, outside = found.box(outside * _FOR_MEANS), outside * (1 - _FOR_MEANS)
+        box, outside = found.box(outside * FOR_MEANS), outside * (1 - FOR_MEANS)
         if not box.is_bounded or found.count <= 0:
             return None
         least = found.span_of_variance(1, box.second).lo
@@ -127,10 +121,6 @@ class Coefficient(Estimator):
         del of
         return -inf, inf
 
-    def _found(self, noisy: Noisy, noises: Noises) -> Products:
-        """What was released of one group."""
-        return Products(self.sums, noisy, noises, (self.first, self.second))
-
     def _factors(self, means: tuple[float, float], of_c: float, of_w: float) -> list[float]:
         """The factor of each number in so much of C and of W, for given means."""
         one, other = means
@@ -145,38 +135,23 @@ class Coefficient(Estimator):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SumOfProducts(Estimator):
-    """REGR_SXX, REGR_SYY or REGR_SXY: c, where both may be the same value.
-
-    Args:
-        sums: what it is made of; no squares.
-        first: the least and greatest mean of what comes first.
-        second: the same of what comes second.
-    """
-
-    sums: Sums
-    first: Interval
-    second: Interval
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The numbers used."""
-        return self.sums.names
+class SumOfProducts(OfPairs):
+    """REGR_SXX, REGR_SYY or REGR_SXY: c, where both may be the same value; it takes no squares."""
 
     def estimate(self, noisy: Noisy, noises: Noises) -> float | None:
         """The sum of one group; None where the noise leaves no rows."""
-        found = self._found(noisy, noises)
+        found = self.found(noisy, noises)
         if has_too_few(found.count, 1):
             return None
         return clip(found.covariance(*found.means), self._least, inf)
 
     def interval(self, noisy: Noisy, noises: Noises, confidence: float) -> Interval:
         """The sums for all means that the noise could explain, and as far about them as it reaches (Bonferroni)."""
-        found = self._found(noisy, noises)
+        found = self.found(noisy, noises)
         outside = 1 - confidence
-        box = found.box(outside * _FOR_MEANS)
+        box = found.box(outside * FOR_MEANS)
         reach = greatest_factors(self.sums.factors(of_covariance(*means)) for means in box.corners)
-        half, span = found.joint.radius(reach, 1 - outside * (1 - _FOR_MEANS)), found.span_of_covariance(box)
+        half, span = found.joint.radius(reach, 1 - outside * (1 - FOR_MEANS)), found.span_of_covariance(box)
         return Interval(clip(span.lo - half, self._least, inf), clip(span.hi + half, self._least, inf))
 
     def slopes(self, noises: Noises, rows: int) -> Slopes:
@@ -190,10 +165,6 @@ class SumOfProducts(Estimator):
         """Of squares 0 and infinity; other sums have none."""
         del of
         return (0.0, inf) if self._is_square else None
-
-    def _found(self, noisy: Noisy, noises: Noises) -> Products:
-        """What was released of one group."""
-        return Products(self.sums, noisy, noises, (self.first, self.second))
 
     @property
     def _is_square(self) -> bool:
