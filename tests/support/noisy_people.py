@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -12,6 +13,7 @@ import duckdb
 import pyarrow as pa
 
 from discreet.engine import Engine
+from discreet.gateway.answers import interval_of
 from discreet.privacy import ADD_REMOVE, Budget
 from discreet.query.ir import Exact
 from discreet.query.planner import Level, Request, make_plan
@@ -19,8 +21,13 @@ from discreet.query.sql import question
 from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES
 from support.engines import engine_as_if_admitted
+from support.sequential import Claim, stands
 
 SOME = 60
+LARGE = 2_000
+"""Rows from which on a group is large."""
+
+ALARM = Fraction(1, 2 * 10**10)
 
 
 def level(sql: str, **offer: Any) -> Level:
@@ -73,3 +80,40 @@ def noisy(plan: Level, rows: int) -> Iterator[Mapping[str, Any]]:
     while True:
         drawn = [noise.mechanism.release([exact[name]] * SOME) for name, noise in plan.noises.items()]
         yield from (dict(zip(plan.noises, values, strict=True)) for values in zip(*drawn, strict=True))
+
+
+def covered(plan: Level, rows: int, sql: str, stated: Level, *, always_told: bool = True) -> Iterator[bool]:
+    """Whether intervals hold the truth; no interval leaves everything possible.
+
+    Args:
+        plan: whose noise is drawn.
+        rows: how many there are.
+        sql: of the column.
+        stated: whose noise the intervals reckon with.
+        always_told: whether there must be an interval.
+    """
+    truth, rule = plain(sql, rows), interval_of(stated.draft, stated.draft.question.outputs[0].expr, 0.95)
+    for numbers in noisy(plan, rows):
+        ends = rule(numbers)
+        assert ends is not None or not always_told
+        yield ends is None or bool(ends.lo <= truth <= ends.hi)
+
+
+def check_coverage(  # noqa: PLR0913 — a question, and what is claimed of it
+    sql: str, rows: int, offer: Mapping[str, Any], wrong: float, *, most: float, always_told: bool = True
+) -> None:
+    """Intervals hold at least as often as said, and in a large group not much more often.
+
+    Args:
+        sql: of the column.
+        rows: how many there are.
+        offer: for it.
+        wrong: a coverage that must be found out.
+        most: the coverage in a large group, at most.
+        always_told: as for `covered`.
+    """
+    plan = level(sql, **offer)
+    claims = [Claim(0.95, wrong=wrong, alarm=ALARM)]
+    if rows >= LARGE:
+        claims.append(Claim(most, wrong=0.995, alarm=ALARM))
+    assert stands(covered(plan, rows, sql, plan, always_told=always_told), *claims)

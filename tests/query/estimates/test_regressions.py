@@ -7,7 +7,7 @@ rejected by chance with probability at most 5e-11, and no test has more than 20 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from math import isclose
 from typing import Any
@@ -15,13 +15,10 @@ from typing import Any
 import pytest
 
 from discreet.errors import Unsupported
-from discreet.gateway.answers import interval_of
-from discreet.query.planner import Level
-from support.noisy_people import exact_of, level, noisy, people, plain
+from support.noisy_people import ALARM, LARGE, check_coverage, covered, exact_of, level, noisy, people, plain
 from support.postgres import connected, running_server
 from support.sequential import Claim, stands
 
-ALARM = Fraction(1, 2 * 10**10)
 SURELY = Fraction(1, 10**10)
 USUAL, LONG = 0.82, 0.87
 """Coverages that are found out."""
@@ -58,24 +55,6 @@ def test_postgresql_means_the_same() -> None:
         assert isclose(value, plain(sql, 700), rel_tol=1e-9, abs_tol=1e-9), sql
 
 
-def covered(plan: Level, rows: int, sql: str, stated: Level) -> Iterator[bool]:
-    """Whether intervals hold the truth; no interval leaves every line possible, but not in large groups."""
-    truth, rule = plain(sql, rows), interval_of(stated.draft, stated.draft.question.outputs[0].expr, 0.95)
-    for numbers in noisy(plan, rows):
-        ends = rule(numbers)
-        assert ends is not None or rows < 2_000
-        yield ends is None or bool(ends.lo <= truth <= ends.hi)
-
-
-def check_coverage(sql: str, rows: int, offer: Mapping[str, Any], wrong: float) -> None:
-    """At least as often as said, and in a large group not much more often."""
-    plan = level(sql, **offer)
-    claims = [Claim(0.95, wrong=wrong, alarm=ALARM)]
-    if rows >= 2_000:
-        claims.append(Claim(0.975, wrong=0.995, alarm=ALARM))
-    assert stands(covered(plan, rows, sql, plan), *claims)
-
-
 @OFFERS
 @pytest.mark.parametrize("sql", COVERED)
 @pytest.mark.parametrize(
@@ -83,7 +62,7 @@ def check_coverage(sql: str, rows: int, offer: Mapping[str, Any], wrong: float) 
 )
 def test_they_are_covered(sql: str, rows: int, wrong: float, offer: Mapping[str, Any]) -> None:
     """In groups where the noise drowns everything, and where it doesn't."""
-    check_coverage(sql, rows, offer, wrong)
+    check_coverage(sql, rows, offer, wrong, most=0.975, always_told=rows >= LARGE)
 
 
 @pytest.mark.soak
@@ -91,7 +70,7 @@ def test_they_are_covered(sql: str, rows: int, wrong: float, offer: Mapping[str,
 @pytest.mark.parametrize("sql", [*COVERED, "REGR_INTERCEPT(income, age + 20)", "REGR_SLOPE(age, income)"])
 def test_they_are_covered_in_many_runs(sql: str, offer: Mapping[str, Any]) -> None:
     """In a large group, with more power."""
-    check_coverage(sql, 3_000, offer, LONG)
+    check_coverage(sql, 3_000, offer, LONG, most=0.975)
 
 
 @pytest.mark.parametrize("sql", COVERED)
