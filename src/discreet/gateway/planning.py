@@ -63,16 +63,19 @@ class Planning:
         """Plan a question, or several together; raises what `Protected.plan` does."""
         from discreet.query.sql import written
 
-        asked = [written(each, request.dialect) for each in (question if isinstance(question, list) else [question])]
-        questions, request, summarizes = self._spread(asked, request)
+        said = [written(each, request.dialect) for each in (question if isinstance(question, list) else [question])]
+        questions, request, summarizes = self._spread(said, request)
         together = isinstance(question, list) or bool(summarizes)
         dataset = self._facts(request.bounds, *(text for text, _ in questions))
         same, last = (together, questions, dumps(request.to_json(), sort_keys=True)), self._last
         if last is not None and last[0] == same and _knows_the_same(last[1], dataset):
             return last[2]  # a plan is a function of these alone
         if together:
-            offer = self._with_limits(questions, request.checked())
-            plan = self._choosing(self._together(questions, offer), offer)
+            offer = request.checked()
+            asked = self._read_together(questions, offer, dataset)
+            if offer.limits is None and not offer.within and any(map(lacks_limits, asked)):
+                offer = replace(offer, limits="auto")
+            plan = self._choosing(workload_planner(asked, offer, dataset), offer)
             plan = replace(plan, summarizes=summarizes) if isinstance(plan, Workload) else plan
         else:
             plan = self._alone(*questions[0], request, dataset, shown=isinstance(question, str))
@@ -168,22 +171,18 @@ class Planning:
 
     def _planner(self, asked: StoredRequest) -> Callable[..., Plan]:
         """A function that plans, for an offer, what was read before."""
+        dataset = self._facts(asked.request.bounds, *(text for text, _ in asked.questions))
         if asked.together:
-            return self._together(asked.questions, asked.request)
+            return workload_planner(
+                self._read_together(asked.questions, asked.request, dataset), asked.request, dataset
+            )
         ((text, dialect),) = asked.questions
-        dataset = self._facts(asked.request.bounds, text)
         return partial(make_plan, self._parse(text, dialect, dataset), dataset=dataset)
 
-    def _with_limits(self, questions: Sequence[tuple[str, str]], offer: Request) -> Request:
-        """An offer for several questions; limits are to be chosen if one needs some, and nothing says which."""
-        if offer.limits is not None or offer.within:
-            return offer
-        dataset = self._facts(offer.bounds, *(text for text, _ in questions))
-        asked = (self._parsed_among(number, each, dataset) for number, each in enumerate(questions, 1))
-        return replace(offer, limits="auto") if any(map(lacks_limits, asked)) else offer
-
-    def _together(self, questions: Sequence[tuple[str, str]], request: Request) -> Callable[[Request], Plan]:
-        """A function that plans several questions together, each with its dialect, for an offer."""
+    def _read_together(
+        self, questions: Sequence[tuple[str, str]], request: Request, dataset: Dataset
+    ) -> list[ir.Question]:
+        """Several questions that are planned together, each with its dialect."""
         from discreet.query.sql import Options, options
 
         if request.cut_off:
@@ -192,9 +191,7 @@ class Planning:
             raise InvalidArgument(
                 "a question of a workload can't have OPTIONS of its own", hint="make one offer for all of them"
             )
-        dataset = self._facts(request.bounds, *(text for text, _ in questions))
-        asked = [self._parsed_among(number, each, dataset) for number, each in enumerate(questions, 1)]
-        return workload_planner(asked, request, dataset)
+        return [self._parsed_among(number, each, dataset) for number, each in enumerate(questions, 1)]
 
     def _facts(self, bounds: Sequence[tuple[str, Bounds | Auto]], *texts: str) -> Dataset:
         """The dataset with an analyst's bounds, and with what the public tables hold that questions can read."""

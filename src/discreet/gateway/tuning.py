@@ -219,23 +219,20 @@ def _cut_off(plan: Plan, profiles: Sequence[tuple[Plan, Sequence[Group]]]) -> Cu
     read = [_profile(asked, groups, most) for asked, groups in profiles]
     rows, given = read[-1], draft.limits
     is_auto = plan.request.limits == "auto"
-    if isinstance(plan, Workload):
-        number = prod(len(key.values or ()) for key in draft.keys)
-        limit = rows.best(_error_per_row(draft), max(number, 1))
-        return cut_off_by_rows(rows, limit, Limits(rows=limit))
-    if given.rows is None or (is_auto and draft.has_private_keys):
+    if not plan.together and (given.rows is None or (is_auto and draft.has_private_keys)):
         return cut_off_by_groups(read[0], rows, chosen_for_groups(read[0], rows) if is_auto else given)
-    if not is_auto:
+    if not is_auto and given.rows is not None:
         return cut_off_by_rows(rows, given.rows, given)
-    number = prod(len(key.values or ()) for key in draft.keys)
+    number = max(prod(len(key.values or ()) for key in draft.keys), 1)
     limit = rows.best(_error_per_row(draft), number)
-    limits = Limits(rows=limit, groups=given.groups and min(limit, _groups(draft, read[0], number)))
+    among = None if plan.together else given.groups  # of several questions, rows alone are limited
+    limits = Limits(rows=limit, groups=among and min(limit, _groups(draft, read[0], number)))
     return cut_off_by_rows(rows, limit, limits)
 
 
 def _profile(asked: Plan, groups: Sequence[Group], most: int | None) -> Profile:
     """The released numbers of a profile, with their noise."""
-    (noise,) = asked.levels[0].draft.noises
+    noise = _noise(asked)
     reach = float(noise.radius(1 - OUTSIDE / len(STEPS)))
     return Profile(tuple(_classes(asked, groups, len(STEPS))), _deviation(noise), reach, most)
 
@@ -248,7 +245,7 @@ def _groups(draft: Draft, groups: Profile, number: int) -> int:
 
 def _classes(asked: Plan, groups: Sequence[Group], number: int) -> list[int]:
     """How many units are in each of the first classes, as they were released."""
-    (noise,) = asked.levels[0].draft.noises
+    noise = _noise(asked)
     by_class = {group.key[0]: group.noisy[noise.measure.name] for group in groups}
     counts = (by_class[place] for place in range(number))
     return [int(noise.step * count) for count in counts if isinstance(count, int)]
