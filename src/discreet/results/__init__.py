@@ -27,7 +27,18 @@ from discreet.results.signatures import (
     verify_certificate,
     verify_head,
 )
-from discreet.results.summary import BAR, BLANK, PARTS, SUMMARIZE, Count, Summary, is_summary, summarize
+from discreet.results.summary import (
+    BAR,
+    BLANK,
+    PARTS,
+    SUMMARIZE,
+    Count,
+    Summary,
+    counts_text,
+    is_summary,
+    quoted,
+    summarize,
+)
 from discreet.results.tabular import no_formula, plain, to_arrow_stream, to_csv, with_ends
 
 __all__ = [
@@ -55,6 +66,7 @@ __all__ = [
     "cell_texts",
     "certificate",
     "contradictions",
+    "counts_text",
     "decimal_kind",
     "decimal_of",
     "entries_in_words",
@@ -63,6 +75,7 @@ __all__ = [
     "no_formula",
     "plain",
     "prospect",
+    "quoted",
     "said_in_full",
     "said_once",
     "signature_of",

@@ -107,15 +107,15 @@ def summarize(tables: Sequence[str], table: str | None, columns: Sequence[str] |
         hint = f"did you mean {close!r}?" if close else f"there are {', '.join(tables)}"
         raise InvalidArgument(f"there is no private table {str(asked)[:70]!r} here", hint=hint)
     if columns is None:
-        return f"SUMMARIZE {_quoted(name)}"
+        return f"SUMMARIZE {quoted(name)}"
     if isinstance(columns, str) or not columns or not all(isinstance(each, str) for each in columns):
         raise InvalidArgument(
             "columns are named in a list", hint=Hint('columns=["age", "sex"]', cli="--columns age,sex")
         )
-    return f"SUMMARIZE SELECT {', '.join(map(_quoted, columns))} FROM {_quoted(name)}"  # noqa: S608 — names are quoted
+    return f"SUMMARIZE SELECT {', '.join(map(quoted, columns))} FROM {quoted(name)}"  # noqa: S608 — names are quoted
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     """A name as SQL has it: in quotes, so that it may be any."""
     return '"' + name.replace('"', '""') + '"'
 
@@ -149,7 +149,7 @@ class Summary(list[Answer]):
         """
         text = str(answers[0].certificate.get("text")) if answers else ""
         first = text.split(";\n")[0]
-        table = next((each for each in tables if first.endswith(f" FROM {_quoted(each['name'])}")), None)
+        table = next((each for each in tables if first.endswith(f" FROM {quoted(each['name'])}")), None)
         return None if table is None else cls(answers, table)
 
     @property
@@ -304,11 +304,11 @@ def table_text(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def counts_text(name: str, counts: Sequence[Count]) -> str:
-    """The keys of a column as text, each with its rows and a bar."""
+def counts_text(name: str, counts: Sequence[Count], longest: int = BAR) -> str:
+    """The keys of a column as text, each with its rows and a bar of at most so many characters."""
     keys = [name, *(one.key for one in counts)]
     words = ["rows", *(one.words for one in counts)]
-    bars = ["" if counts else "none that enough people share", *(one.bar() for one in counts)]
+    bars = ["" if counts else "none that enough people share", *(one.bar(longest) for one in counts)]
     wide, long = max(map(len, keys)), max(map(len, words))
     rows = zip_longest(keys, words, bars)
     return "\n".join(f"{key:<{wide}}  {word:>{long}}  {bar}".rstrip() for key, word, bar in rows)

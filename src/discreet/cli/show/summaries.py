@@ -13,7 +13,7 @@ from discreet.cli.show.screen import say, width
 from discreet.cli.show.sheets import Sheet, show_json, show_table
 from discreet.cli.show.standing import Standing
 from discreet.printable import printable
-from discreet.results import BAR, PARTS, Summary, answered_already
+from discreet.results import BAR, PARTS, Summary, answered_already, counts_text
 
 if TYPE_CHECKING:
     from discreet.gateway import Protected
@@ -111,12 +111,13 @@ def _show_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def _counts(name: str, counts: Sequence[Count]) -> list[str]:
     """The keys of a column, each with its rows and a bar."""
-    keys, words = [name, *(one.key for one in counts)], ["rows", *(one.words for one in counts)]
-    long, wide, limit = max(map(len, keys)), max(map(len, words)), width()
-    room = BAR if limit is None else max(min(limit - long - wide - 4, BAR), 0)
-    bars = ["", *(one.bar(room) for one in counts)]
-    lines = [f"{key:<{long}}  {said:>{wide}}  {bar}".rstrip() for key, said, bar in zip(keys, words, bars, strict=True)]
-    return lines if counts else [name, "none that enough people share"]
+    if not counts:
+        return [name, "none that enough people share"]
+    room, limit = BAR, width()
+    if limit is not None:
+        keys, words = [name, *(one.key for one in counts)], ["rows", *(one.words for one in counts)]
+        room = max(min(limit - max(map(len, keys)) - max(map(len, words)) - 4, BAR), 0)
+    return counts_text(name, counts, room).split("\n")
 
 
 def _beside(blocks: Sequence[list[str]]) -> Iterator[list[str]]:

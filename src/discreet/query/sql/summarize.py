@@ -24,7 +24,7 @@ from discreet.query.sql.names import in_sql
 from discreet.query.sql.options_clause import Options
 from discreet.query.sql.parsing import Statement, parse
 from discreet.query.sql.schemas import Schema, declared_as
-from discreet.results import BLANK, SUMMARIZE
+from discreet.results import BLANK, SUMMARIZE, quoted
 from discreet.suggestions import did_you_mean
 from discreet.tables import Column, Kind, Table, owner_of
 from discreet.tables.schema.owner import identifying
@@ -132,8 +132,8 @@ class _Asked:
 
     def text(self, table: Table) -> str:
         """The question in SQL."""
-        outputs = ", ".join(f"{expr} AS {_quoted(name)}" for expr, name, _ in self.parts)
-        return f"SELECT {outputs} FROM {_quoted(table.name)}{self.after}"  # noqa: S608 — names are quoted
+        outputs = ", ".join(f"{expr} AS {quoted(name)}" for expr, name, _ in self.parts)
+        return f"SELECT {outputs} FROM {quoted(table.name)}{self.after}"  # noqa: S608 — names are quoted
 
 
 def _table(statement: Statement, tables: Sequence[Table], schema: Schema) -> Table:
@@ -187,7 +187,7 @@ def _of_table(table: Table, tables: Sequence[Table]) -> Iterator[_Asked]:
     counted = [("COUNT(*)", "rows", "rows")]
     owner = owner_of(table, tables)
     if owner is not None and not owner.hops and owner.unit.column is not None and owner.unit.per is None:
-        counted.append((f"COUNT(DISTINCT {_quoted(owner.unit.column)})", "units", "units"))
+        counted.append((f"COUNT(DISTINCT {quoted(owner.unit.column)})", "units", "units"))
     yield _Asked(counted)
 
 
@@ -197,7 +197,7 @@ def _of_columns(columns: Sequence[Column], table: Table, tables: Sequence[Table]
     for column in columns:
         if column.name.casefold() in ids:
             continue
-        name = _quoted(column.name)
+        name = quoted(column.name)
         has_all = column.keys is not None or column.kind is Kind.BOOLEAN
         if has_all or (selects and column.kind is Kind.TEXT):
             is_short = has_all and len(column.keys or ()) <= _MOST_LISTED
@@ -220,7 +220,7 @@ def _part(expr: str, column: Column, part: str) -> tuple[str, str, str]:
 
 def _key(column: Column) -> str:
     """A column that rows are counted by, with a key of those that have none, where NULL isn't one anyway."""
-    name = _quoted(column.name)
+    name = quoted(column.name)
     if column.keys is None or not column.nullable or None in column.keys:
         return name
     missing = _MISSING
@@ -228,8 +228,3 @@ def _key(column: Column) -> str:
         missing = f"({missing})"
     as_text = name if column.kind is Kind.TEXT else f"CAST({name} AS VARCHAR)"
     return f"COALESCE({as_text}, '{missing}')"
-
-
-def _quoted(name: str) -> str:
-    """A name in SQL, whatever it is."""
-    return '"' + name.replace('"', '""') + '"'
