@@ -9,7 +9,7 @@ ROUNDS ?= 20
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 2)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve-demo test suite quick check docs bench soak oldest audit refresh clean
+.PHONY: help demo serve-demo test chromium suite quick check docs bench soak oldest audit refresh clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 18
@@ -20,12 +20,15 @@ demo: $(VENV)/base.stamp ## the whole story, on a synthetic census made in memor
 serve-demo: $(VENV)/base.stamp ## the console, open on a synthetic census, until Ctrl-C
 	@$(BIN)/discreet demo --console
 
-test: $(VENV)/dev.stamp ## everything that must hold before a change is taken
-	@.ci/chromium
+# What can be done on another core meanwhile is: a browser is installed, and types are checked.
+test: ## everything that must hold before a change is taken
+	@$(MAKE) --no-print-directory --silent --jobs=2 $(VENV)/dev.stamp chromium
 	@$(MAKE) --no-print-directory --jobs=2 check suite
 
-# Types take half a minute on a fresh machine, on one core; tests begin meanwhile.
-suite: $(VENV)/dev.stamp
+chromium:
+	@.ci/chromium
+
+suite: $(VENV)/compiled.stamp
 	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
 
 quick: check ## check, and for 45 seconds the tests that concern what changed since main
@@ -70,8 +73,13 @@ $(VENV)/base.stamp: pyproject.toml
 	@touch $@
 
 $(VENV)/dev.stamp: pyproject.toml
-	@.ci/venv $(VENV) '[dev]'
+	@.ci/venv $(VENV) '[dev]' --no-compile
 	@touch $@ $(VENV)/base.stamp
+
+# Of what is installed, only what tests import is compiled, and once, before each worker does it for itself.
+$(VENV)/compiled.stamp: $(VENV)/dev.stamp
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q --collect-only >/dev/null || true  # what is wrong is said by the suite
+	@touch $@
 
 $(OLDEST)/dev.stamp: pyproject.toml .ci/oldest | $(VENV)/base.stamp
 	@$(BIN)/python .ci/oldest > $(VENV)/oldest.txt

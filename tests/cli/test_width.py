@@ -111,7 +111,8 @@ def asked_town(here: Path, made_asked: Path) -> None:
 @pytest.mark.parametrize("command", SHOWN, ids=lambda command: " ".join(command)[:24])
 def test_lines_fit_and_nothing_is_lost(run: Any, on_screen: OnScreen, command: list[str]) -> None:
     """From 40 columns on; each word that a wide screen shows is on a narrow one."""
-    run(*command)
+    if command[0] in {"init", "ask", "summary", "ledger", "admit"}:  # what is done once says something else then
+        run(*command)
     shown = {columns: on_screen(columns, *command) for columns in (200, 61, 40)}
     assert [columns for columns, text in shown.items() if max(map(len, text.splitlines())) > columns] == []
     said = re.findall(r"[A-Za-z]{4,8}", shown[200])

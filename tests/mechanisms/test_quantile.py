@@ -279,14 +279,17 @@ TABLE = (0, 0, 3, 1, 0, 0, 0, 6, 0, 2)
 
 
 def test_choices_fit_and_those_at_another_epsilon_do_not() -> None:
-    """Options have the stated probabilities: false alarm 1e-9, and a twin 50 % off is 400 nats away."""
+    """Options have the stated probabilities: false alarm 1e-9, and a twin 50 % off is 360 nats away.
+
+    Critical are 127, eleven standard deviations less: it fits with probability below 1e-12.
+    """
     quantile, twin = (
         Quantile.calibrate("0.4", len(TABLE), ALONE, epsilon, confidence="0.3") for epsilon in ("0.8", "1.2")
     )
     claimed = chances(quantile, TABLE)
 
     def statistic(mechanism: Quantile) -> float:
-        chosen = Counter(mechanism.choose(bins_of(TABLE)) for _ in range(4_000))
+        chosen = Counter(mechanism.choose(bins_of(TABLE)) for _ in range(1_500))
         none = sum(count for option, count in chosen.items() if option not in claimed)
         counts = [*(chosen[option] for option in claimed if option != "none"), none]
         return likelihood_ratio(np.array(counts), np.array([*claimed.values()]))
@@ -372,15 +375,16 @@ def missed_by(quantile: Quantile, table: np.ndarray[Any, Any], chosen: int) -> f
 def test_ranks_are_missed_as_rarely_as_stated(fraction: Fraction) -> None:
     """Where all rows but a few are in one bin and the rest of the grid is empty, the radius holds at 90 %.
 
-    By the exact law at most 0.5 % miss it, so that a bound of 15 % from 1,000 is passed with probability below 1e-30.
+    By the exact law at most 0.5 % miss it, so that a bound of 15 % from 400 is passed with probability below 1e-15. If
+    15 % did, it wouldn't be with one of 1e-9.
     """
     table = np.zeros(500, dtype=np.int64)
     table[[100, 250, 400]] = 40, 1000, 40
     quantile = Quantile.calibrate(fraction, 500, ALONE, 1)
     radius = float(quantile.rank_radius("0.9"))
     bins = bins_of(tuple(table.tolist()))
-    missed = sum(missed_by(quantile, table, quantile.choose(bins)[0]) > radius for _ in range(1000))
-    assert upper_bound(missed, 1000, 1 - 1e-9) < 0.15
+    missed = sum(missed_by(quantile, table, quantile.choose(bins)[0]) > radius for _ in range(400))
+    assert upper_bound(missed, 400, 1 - 1e-9) < 0.15
 
 
 def test_extremes_are_near_the_ends_and_not_beyond() -> None:

@@ -18,13 +18,20 @@ pytestmark = pytest.mark.long
 LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^\s\">]+")
 """A tag by which a page would fetch something from another place while it is read."""
 
-BUILD = "import sys; sys.modules['ruff'] = sys.modules['black'] = None; from mkdocs.__main__ import cli; cli()"
-"""Without what would break signatures into lines, which takes a process for each of hundreds."""
+BUILD = """
+import sys
+sys.modules["ruff"] = sys.modules["black"] = None
+from material.plugins.search.plugin import SearchPlugin
+SearchPlugin.on_page_context = lambda *_, **__: None
+from mkdocs.__main__ import cli
+cli()
+"""
+"""Without what would break signatures into lines, which takes a process for each of hundreds, and without an index."""
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The documentation, built as `make docs` builds it, but that signatures aren't broken into lines."""
+    """The documentation, built as `make docs` builds it, but that neither are signatures broken nor words indexed."""
     folder = tmp_path_factory.mktemp("site")
     run = subprocess.run(
         [sys.executable, "-c", BUILD, "build", "--strict", "--quiet", "--site-dir", str(folder)],

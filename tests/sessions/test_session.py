@@ -51,6 +51,21 @@ def test_what_is_forbidden_fails(statement: str, tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["secret.csv", "t.parquet"]
 
 
+def test_a_folder_is_open_to_what_comes_to_be_in_it_and_no_other(tmp_path: Path) -> None:
+    """Nor is one whose name begins alike."""
+    for name in ("staged", "staged-too"):
+        (tmp_path / name).mkdir()
+    with Session() as session:
+        session.lock(folders=[str(tmp_path / "staged")])
+        session.execute(
+            f"COPY (SELECT 1 AS x, 2 AS piece) TO '{tmp_path}/staged/in' (FORMAT parquet, PARTITION_BY (piece))"
+        )
+        assert session.execute(f"SELECT x FROM read_parquet('{tmp_path}/staged/in/*/*')") == [(1,)]
+        for place in ("staged-too/t.parquet", "t.parquet", "staged/../t.parquet"):
+            with pytest.raises(duckdb.Error):
+                session.execute(f"COPY (SELECT 1 AS x) TO '{tmp_path}/{place}' (FORMAT parquet)")
+
+
 def test_an_open_session_would_reach_it(tmp_path: Path) -> None:
     """The wrong twin: without the lock, the same statements work."""
     secret = tmp_path / "secret.csv"

@@ -113,8 +113,7 @@ def _admitted(of: Format, columns: Mapping[str, Cells], folder: Path, parts: Map
         snapshot = admit(tables, data, None)
     found = {}
     for name, held in snapshot.tables.items():
-        assert held.data is not None
-        found[name] = held.data
+        found[name] = held.whole()
     return found
 
 
@@ -251,7 +250,7 @@ def _answers(contents: bytes) -> tuple[list[Found], ...]:
     """What the engine answers to all questions of a table, which is handed over as an Arrow stream."""
     table = pa.ipc.open_stream(contents).read_all()
     columns = tuple(HeldColumn(name=each.name, kind=each.kind, identifies=each is ID) for each in LAYOUT)
-    held = HeldTable(columns=columns, rows=len(table), digest="", data=table)
+    held = HeldTable(columns=columns, rows=len(table), digest="", data=(table,))
     engine = engine_on(Snapshot(tables={"t": held}), threads=1)
     return tuple(exact(engine, plan) for plan in plans())
 

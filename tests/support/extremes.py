@@ -286,6 +286,68 @@ SQL: dict[str, Cells] = {
     "BOOLEAN": Cells(Kind.BOOLEAN, ("true", "false", None)),
 }  # fmt: skip
 """By DuckDB's types, as SQL constants."""
+_PLAIN_TEXTS = _SQL_TEXTS[:-2]  # PostgreSQL has no NUL in texts
+_DISTANT = _strings("5874897-12-31", "4713-01-01 BC", "4713-12-31 BC")
+POSTGRES: dict[str, Cells] = {
+    "int2": Cells(Kind.INTEGER, (*_WHOLE, "-32768", "32767")),
+    "int4": Cells(Kind.INTEGER, (*_WHOLE, "-2147483648", "2147483647")),
+    "int8": Cells(Kind.INTEGER, (*_WHOLE, str(-(2**63)), str(2**63 - 1), str(2**53), str(2**53 + 1))),
+    "age": Cells(Kind.INTEGER, (*_WHOLE, "999")),
+    "oid": Cells(Kind.INTEGER, ("3", "4", "0", str(2**32 - 1), str(2**31), None)),
+    "numeric": Cells(
+        Kind.REAL,
+        (
+            "0.5", "2", "-0.01", "0", "1e400", "1e-400", *_strings("NaN", "Infinity", "-Infinity"), "9" * 400,
+            "9" * 399 + "8", "12345678901234567890.12345", None,
+        ),
+        letters="rqt",
+    ),
+    "numeric(38, 0)": Cells(Kind.INTEGER, (*_WHOLE, "9" * 38, "9" * 37 + "8", str(2**63), "'NaN'")),
+    "numeric(9, 2)": Cells(Kind.REAL, ("0.5", "2", "-0.01", "9999999.99", "'NaN'", None), letters="rqt"),
+    "numeric(38, 37)": Cells(
+        Kind.REAL, ("0.5", "2", f"9.{'9' * 37}", f"9.{'9' * 36}8", f"-0.{'0' * 36}1", "'NaN'"), letters="rqt"
+    ),
+    "numeric(60, 10)": Cells(Kind.REAL, ("0.5", "2", "9" * 50, f"{'9' * 49}8.0000000001", "'NaN'"), letters="rqt"),
+    "numeric(100, 2)": Cells(Kind.REAL, ("0.5", "2", "9" * 98, "9" * 97 + "8", None), letters="rqt"),
+    "numeric(5, -2)": Cells(Kind.INTEGER, ("300", "400", "-9999900", "0", None), letters="ijqt"),
+    "float4": Cells(Kind.REAL, ("0.5", "2", *_strings("nan", "inf", "-inf", "-0.0", "1e-45", "3.4028235e38"), None)),
+    "float8": Cells(Kind.REAL, ("0.5", "2", *_strings("nan", "inf", "-inf", "-0.0", "5e-324", "-1.7e308"), None)),
+    "text": Cells(Kind.TEXT, (*_PLAIN_TEXTS, "repeat('é', 2500000)", None)),
+    "varchar(1001)": Cells(Kind.TEXT, (*_PLAIN_TEXTS, None)),
+    "char(3)": Cells(Kind.TEXT, _strings("a", "B", "b", "", " a", "äb", None)),
+    "name": Cells(Kind.TEXT, _strings("a", "B", "", " ", None)),
+    "uuid": Cells(Kind.TEXT, _strings(*(f"{'0' * 8}-0000-0000-0000-{'0' * 11}{n}" for n in range(3)), None)),
+    "mood": Cells(Kind.TEXT, _strings("a", "B", "b", "", None)),
+    "date": Cells(
+        Kind.DATE,
+        (*_strings("2024-03-18", "2024-03-19", "0001-01-01", "9999-12-31", "infinity", "-infinity"), *_DISTANT, None),
+    ),
+    "timestamp": Cells(
+        Kind.TIMESTAMP,
+        _strings(
+            "2024-03-18", "2024-03-19", "0001-01-01", "9999-12-31 23:59:59.999999", "2024-03-18 00:00:00.000001",
+            "infinity", "-infinity", "294276-12-31 23:59:59.999999", "294000-01-01", "4713-01-01 BC", None,
+        ),
+    ),
+    "timestamptz": Cells(
+        Kind.TIMESTAMP,
+        _strings(
+            "2024-03-18 00:00:00+00", "2024-03-19 00:00:00+00", "0001-01-01 00:00:00+00", "9999-12-31 22:59:59+00",
+            "9999-12-31 23:30:00+00", "infinity", "-infinity", "294000-01-01 00:00:00+00", "2024-10-27 00:30:00+00",
+            "2024-10-27 01:30:00+00", None,
+        ),
+        zone=True,
+    ),
+    "bool": Cells(Kind.BOOLEAN, ("true", "false", None)),
+}  # fmt: skip
+"""By PostgreSQL's types, as SQL constants."""
+POSTGRES_REFUSED = {
+    "int4[]": "'{1}'", "json": f"'{{\"{CANARY}\": 1}}'", "jsonb": f"'[\"{CANARY}\"]'",
+    "bytea": f"'{CANARY}'", "time": "'10:00'",
+    "timetz": "'10:00:00+01'", "interval": "'1 day'", "money": "'1'", "inet": "'10.0.0.1'", "point": "'(1,2)'",
+    "int4range": "'[1,2)'", "bit(3)": "'101'", "xml": "'<a/>'", "mood[]": "'{a}'",
+}  # fmt: skip
+"""PostgreSQL's types that no kind of column is."""
 SQL_REFUSED = {
     "INTEGER[]": "[1]", "INTEGER[2]": "[1, 2]", f"STRUCT({CANARY.replace('-', '')} INTEGER)": "ROW(1)",
     "MAP(INTEGER, INTEGER)": "MAP {1: 2}", "UNION(a INTEGER)": "1", "BLOB": f"'{CANARY}'", "TIME": "'10:00'",

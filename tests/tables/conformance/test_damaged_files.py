@@ -35,7 +35,7 @@ def narrow(of: Format) -> dict[str, Cells]:
 def admitted_or_refused(table: Table) -> bool:
     """Whether it is admitted, and then as values of their kinds; if not, it is refused in words of ours."""
     try:
-        held = admit([table], {}, None).tables["t"].data
+        held = admit([table], {}, None).tables["t"].whole()
     except DiscreetError as error:
         said = f"{error!r} {error.hint} {error.__cause__!r} {error.__context__!r}"
         assert CANARY not in said
@@ -82,13 +82,13 @@ def test_a_text_file_is_read_alike_however_it_is_written(encoding: str, tmp_path
     table = Table(
         name="t", source=Source.of(tmp_path / "t.csv"), columns=declared(columns), unit=None, public=True
     )  # fmt: skip
-    reference = admit([table], {}, None).tables["t"].data
+    reference = admit([table], {}, None).tables["t"].whole()
     told = replace(table.source, encoding="utf-16" if ENCODINGS[encoding] else encoding)
     for end in ENDS:
         quoted = end.join(",".join(f'"{cell}"' for cell in _cells(line)) for line in text.splitlines()) + end
         for written in (text.replace("\n", end), quoted):
             (tmp_path / "t.csv").write_bytes(ENCODINGS[encoding] + written.encode(encoding))
-            found = admit([replace(table, source=told)], {}, None).tables["t"].data
+            found = admit([replace(table, source=told)], {}, None).tables["t"].whole()
             assert found is not None
             assert found.equals(reference)
 

@@ -18,7 +18,7 @@ from discreet.tables.admission.validation import check_schema
 from discreet.tables.sources import open_source
 from support.conformance import ADMISSION, ID, Admitted, all_admitted, check_answers, check_ids, check_values, plans
 from support.engines import admitted, compiled_once
-from support.extremes import CANARY, REFUSED, SQL_REFUSED, Cells
+from support.extremes import CANARY, POSTGRES_REFUSED, REFUSED, SQL_REFUSED, Cells
 from support.formats import ALIKE, FORMATS
 
 pytestmark = pytest.mark.usefixtures("kept_sessions")
@@ -120,12 +120,16 @@ def test_admission_without_a_cast_is_caught(twin: str, tmp_path: Path, monkeypat
 # ── What no kind of column is ────────────────────────────────────────────────────────────────────────────────────────
 
 _NESTED = {name: Cells(Kind.TEXT, array, letters="t") for name, array in REFUSED.items()}
-_IN_SQL = {name: Cells(Kind.TEXT, (cell, None), letters="t") for name, cell in SQL_REFUSED.items()}
+_IN_SQL, _IN_POSTGRES = (
+    {name: Cells(Kind.TEXT, (cell, None), letters="t") for name, cell in refused.items()}
+    for refused in (SQL_REFUSED, POSTGRES_REFUSED)
+)
 _HOLDING: dict[str, dict[str, Cells]] = {
     **dict.fromkeys(("arrow", "feather", "arrow stream", "pandas on arrow"), _NESTED),
     "parquet": {name: cells for name, cells in _NESTED.items() if name != "duration"},
     "polars": {name: cells for name, cells in _NESTED.items() if name != "map"},
     **dict.fromkeys(("duckdb", "ibis"), _IN_SQL),
+    "postgres": _IN_POSTGRES,
 }
 
 

@@ -28,9 +28,9 @@ SIGNS = [*"0123456789", *"--::..TZ++ eEinfaNt,'\"%_/\\\t\n", "ä", "\u0308", "\u
 
 def drawn(random: Random, of: Format) -> Format:
     """The format with other cells, at random; the ordinary ones stay."""
-    is_json = of is FORMATS["json lines"]
+    is_json, is_fixed = of is FORMATS["json lines"], of is FORMATS["postgres"]
     cells = {
-        name: cells if name == RUNS else _cells(random, cells, fixed=name in SQL, is_json=is_json)
+        name: cells if name == RUNS else _cells(random, cells, fixed=is_fixed or name in SQL, is_json=is_json)
         for name, cells in of.holds.items()
     }
     if of is FORMATS["xlsx"]:

@@ -1,7 +1,7 @@
 """Fit: fresh reports of the whole randomiser agree with the stated laws, and twins of a 3 % larger ε are found out.
 
-Likelihood ratio over reports, false alarm at most 1e-9, proved. Over 2^22 reports, or 2^23, the twin's statistic is 150
-nats or more above the critical value, more than seven of its standard deviations.
+Likelihood ratio over reports, false alarm at most 1e-9, proved. Over 2^21 reports, 2^22 or 2^23, the twin's statistic
+is 150 nats or more above the critical value, more than seven of its standard deviations.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ from discreet.textbook.local.count_mean_sketch import columns, functions
 from discreet.textbook.local.hadamard import parity
 
 ALARM = 1e-9
-USERS = 2**22
-MORE = 2**23  # where the probabilities of reports hardly move with ε
+USERS = 2**21
+MORE = 2**22  # where reports are of many kinds, or their probabilities move little with ε
+MOST = 2**23  # where they hardly move
 EPSILON, WRONG = Fraction(1), Fraction(103, 100)
 
 
@@ -69,7 +70,7 @@ def hashing(epsilon: Fraction) -> tuple[NDArray[np.int64], list[Fraction]]:
 def hadamard_sketch(epsilon: Fraction) -> tuple[NDArray[np.int64], list[Fraction]]:
     """The Hadamard sketch of item 5: entries of the reported function, and whether the sign is the true one."""
     protocol = HadamardCountMeanSketch(epsilon, hashes=2, width=4, salt=b"fit")
-    reports = protocol.randomise_all(np.full(USERS, 5))
+    reports = protocol.randomise_all(np.full(MORE, 5))
     buckets = columns(functions(protocol.salt, 2), 5, 4)[reports[:, 0]]
     wrong = parity(buckets, reports[:, 1]) ^ reports[:, 2]
     chances = [Fraction(1, 8) * mass for _ in range(8) for mass in (protocol.law.high, protocol.law.low)]
@@ -86,7 +87,7 @@ def piecewise(epsilon: Fraction) -> tuple[NDArray[np.int64], list[Fraction]]:
     """The piecewise mechanism at a third: before, in and behind the window."""
     protocol = PiecewiseMean(0, 3, epsilon)
     edges = np.array([protocol.stride, protocol.stride + protocol.window])
-    seen = counts(np.searchsorted(edges, protocol.randomise_all(np.ones(MORE, dtype=int)), side="right"), 3)
+    seen = counts(np.searchsorted(edges, protocol.randomise_all(np.ones(MOST, dtype=int)), side="right"), 3)
     inside = protocol.window * protocol.law.high
     before = protocol.stride * protocol.law.low
     return seen, [before, inside, 1 - inside - before]
@@ -117,13 +118,13 @@ def optimised(epsilon: Fraction) -> tuple[NDArray[np.int64], list[Fraction]]:
 def symmetric(epsilon: Fraction) -> tuple[NDArray[np.int64], list[Fraction]]:
     """Symmetric unary encoding of value 2 of 3."""
     protocol = UnaryEncoding(3, epsilon, optimised=False)
-    return bits(protocol.randomise_all(np.full(USERS, 2))), of_three(protocol.masses(2))
+    return bits(protocol.randomise_all(np.full(MORE, 2))), of_three(protocol.masses(2))
 
 
 def sketch(epsilon: Fraction) -> tuple[NDArray[np.int64], list[Fraction]]:
     """The count-mean sketch of item 5: the function's number, and its three bits."""
     protocol = CountMeanSketch(epsilon, hashes=2, width=3, salt=b"fit")
-    reports = protocol.randomise_all(np.full(USERS, 5))
+    reports = protocol.randomise_all(np.full(MORE, 5))
     laws = [of_three(protocol.masses(5, function)) for function in range(2)]
     return counts(reports[:, 0] * np.uint8(8) + reports[:, 2], 16), [mass / 2 for law in laws for mass in law]
 
@@ -137,8 +138,8 @@ def rappor(epsilon: Fraction) -> tuple[NDArray[np.int64], list[Fraction]]:
 def bit_flip(epsilon: Fraction) -> tuple[NDArray[np.int64], list[Fraction]]:
     """A bit flip with one watched bucket of 2: which one it is, and the bit."""
     protocol = BitFlip(2, 1, epsilon)
-    memos = protocol.memorise_all(MORE)
-    watched, up = memos.watched[:, 0], protocol.report_all(memos, np.ones(MORE, dtype=int))[:, 0]
+    memos = protocol.memorise_all(MOST)
+    watched, up = memos.watched[:, 0], protocol.report_all(memos, np.ones(MOST, dtype=int))[:, 0]
     q = protocol.other
     return counts(watched * 2 + up, 4), [(1 - q) / 2, q / 2, q / 2, (1 - q) / 2]
 
