@@ -65,7 +65,7 @@ def test_an_undeclared_import_is_noticed() -> None:
     assert undeclared("import numpy as np\nimport os\nfrom discreet import errors") == set()
 
 
-CHANGE_MEANING = {"duckdb", "ibis-framework", "numpy", "pyarrow", "sqlglot"}
+CHANGE_MEANING = {"adbc-driver-postgresql", "duckdb", "ibis-framework", "numpy", "pyarrow", "sqlglot"}
 """Libraries of which a new major version can change what a question means, or how a value is read."""
 
 
@@ -111,7 +111,7 @@ def test_every_dependency_is_used() -> None:
 
 def test_extras_are_what_users_are_told() -> None:
     """The extras are the ones the documentation names."""
-    assert set(EXTRAS) == {"server", "client", "plot", "spark", "postgres", "xlsx"}
+    assert set(EXTRAS) == {"server", "client", "plot", "spark", "sail", "postgres", "xlsx"}
 
 
 def test_the_code_knows_its_version() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from discreet.tables import Kind, Source
-from support.extremes import ARROW, CANARY, FLAGS, PANDAS, RUNS, SQL, TEXTS, Cells, number, written
+from support.extremes import ARROW, CANARY, FLAGS, PANDAS, POSTGRES, RUNS, SQL, TEXTS, Cells, number, written
 from support.tables import write_arrow
 
 Rows = Sequence[int]
@@ -132,7 +134,7 @@ def _at(cells: Cells, row: int) -> Any:
 
 
 def _in_sql(connection: Any, columns: Mapping[str, Cells], rows: Rows) -> None:
-    """A table of a DuckDB."""
+    """A table of a DuckDB, or of a PostgreSQL server."""
     types = {name: name.rpartition(" as ")[0] for name in columns}
     plain = {name: kind.partition(" COLLATE")[0] for name, kind in types.items()}
     listed = ", ".join(f'"{name}" {kind}' for name, kind in types.items())
@@ -153,6 +155,33 @@ def to_duckdb(folder: Path, columns: Mapping[str, Cells], rows: Rows) -> Written
     with duckdb.connect(str(folder / "t.duckdb")) as connection:
         _in_sql(connection, columns, rows)
     return Source.of(folder / "t.duckdb"), None
+
+
+@cache
+def _postgres() -> str:
+    """The URL of a database with types of its own."""
+    from support.postgres_sources import sources
+
+    server = sources()
+    database = server.new_database()
+    server.run(
+        database,
+        "CREATE TYPE mood AS ENUM ('a', 'B', 'b', '')",
+        "CREATE DOMAIN age AS int4 CHECK (value < 1000)",
+    )
+    return server.url(database)
+
+
+def to_postgres(folder: Path, columns: Mapping[str, Cells], rows: Rows) -> Written:
+    """A table of a PostgreSQL database, in a schema of its own for each folder."""
+    from support.postgres import connected
+
+    schema = hashlib.sha256(str(folder).encode()).hexdigest()[:20]
+    with connected(_postgres()) as connection:
+        connection.execute(f'DROP SCHEMA IF EXISTS "{schema}" CASCADE; CREATE SCHEMA "{schema}"')
+        connection.execute(f'SET search_path = "{schema}", public')
+        _in_sql(connection, columns, rows)
+    return Source.of(_postgres(), table=f"{schema}.t"), None
 
 
 def to_ibis(_: Path, columns: Mapping[str, Cells], rows: Rows) -> Written:
@@ -288,6 +317,7 @@ FORMATS: dict[str, Format] = {
     "csv.zst": Format(_IN_CSV, _to_csv("t.csv.zst", lambda text: pa.compress(text, "zstd", asbytes=True)), trims=True),
     "json lines": Format(_IN_JSON, to_json_lines),
     "sqlite": Format(_IN_SQLITE, to_sqlite),
+    "postgres": Format(POSTGRES, to_postgres),
     "xlsx": Format(_IN_XLSX, to_xlsx, trims=True),
 }
 ALIKE = ("parquet", "feather", "arrow stream", "polars", "pandas on arrow")

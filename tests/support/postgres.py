@@ -7,7 +7,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -29,10 +29,12 @@ class Postgres:
     Args:
         folder: of its socket and its data.
         user: who runs it; None for who runs the tests.
+        settings: of its own, beside those of all.
     """
 
     folder: Path
     user: str | None
+    settings: tuple[str, ...] = ()
 
     @property
     def url(self) -> str:
@@ -46,7 +48,8 @@ class Postgres:
 
     def start(self) -> None:
         """Start it."""
-        options = f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c synchronous_commit=off"
+        settings = ("listen_addresses=''", f"unix_socket_directories='{self.folder}'", "synchronous_commit=off")
+        options = " ".join(f"-c {each}" for each in (*settings, *self.settings))
         self.control("-l", self.folder / "log", "-o", options, "start")
 
     def stop(self) -> None:
@@ -64,8 +67,12 @@ def program(name: str) -> str:
 
 
 @contextmanager
-def running_server() -> Iterator[Postgres]:
-    """A server of our own; root hands it to another user, as it must."""
+def running_server(prepare: Callable[[Path], tuple[str, ...]] = lambda _: ()) -> Iterator[Postgres]:
+    """A server of our own; root hands it to another user, as it must.
+
+    Args:
+        prepare: puts files into its folder, and says its settings.
+    """
     initdb, _ = program("initdb"), program("pg_ctl")
     user = None
     if os.geteuid() == 0:
@@ -75,12 +82,13 @@ def running_server() -> Iterator[Postgres]:
             pytest.skip("PostgreSQL won't run as root, and there is no other user to run it")
     folder = Path(tempfile.mkdtemp(prefix="discreet-"))
     try:
-        if user is not None:
-            shutil.chown(folder, user)
+        settings = prepare(folder)
+        for each in (folder, *folder.iterdir()) if user is not None else ():
+            shutil.chown(each, user)
         run = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL, user=user, cwd=folder)
         # Its databases are in SQL_ASCII, as they are wherever a server was set up without a locale.
         run([initdb, "-D", folder / "data", "-A", "trust", "-U", "ledger", "--no-sync", "--no-locale"])
-        server = Postgres(folder, user)
+        server = Postgres(folder, user, settings)
         server.start()
         try:
             yield server

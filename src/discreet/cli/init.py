@@ -34,8 +34,11 @@ _GUESSED = "guessed from the cells of text files, where a single cell can change
 @with_written
 def init(  # noqa: PLR0913 — each is an option of the command
     files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE", help=f"The private tables: {formats.listed('databases')}."),
+        list[str],
+        typer.Argument(
+            metavar="FILE",
+            help=f"The private tables: {formats.listed('databases')}; or a PostgreSQL database's URL.",
+        ),
     ],
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the configuration.")] = options.CONFIG,
@@ -63,8 +66,9 @@ def init(  # noqa: PLR0913 — each is an option of the command
     blank. With `--leak`, bounds and keys are also read off the data and marked as leaks, for you to replace by what the
     columns may hold; texts that lead to one person are never shown. If several rows seem to belong to one person, it
     asks whose they are. How a text file is written (kinds, decimal mark, order of dates) is guessed from its cells, and
-    marked as guessed. Links between tables are proposed by the names of columns alone. The ledger is created beside the
-    configuration; an existing one is kept, with what was spent.
+    marked as guessed. Links between tables are proposed by the names of columns alone, or as a PostgreSQL database
+    declares them: its URL means all its tables that may be read, unless `--table` names one. The ledger is created
+    beside the configuration; an existing one is kept, with what was spent.
     """
     from discreet.tables.proposals import propose_together
 
@@ -75,7 +79,7 @@ def init(  # noqa: PLR0913 — each is an option of the command
             f"the file {str(output)!r} already exists", hint="--force replaces it; --output writes to another file"
         )
     with working("looking at the table" if len(files) == 1 else "looking at the tables"):
-        sources = [how.source(file) if file == files[0] else how.source_beside(files[0], file) for file in files]
+        sources = [each for file in files for each in _sources(file, files[0], how)]
         said = [unit if number == 0 else None for number in range(len(sources))]
         proposal = propose_together(
             _looks(sources, said, strict=strict, leak=leak), leak=leak, strict=strict, unit=unit
@@ -91,10 +95,22 @@ def init(  # noqa: PLR0913 — each is an option of the command
     _show_proposal(proposal, output, files, how, leak=leak, whole=all_)
 
 
+def _sources(file: str, first: str, how: Written) -> list[Source]:
+    """The tables that a file or database is named for."""
+    from discreet.tables import Source
+    from discreet.tables.schema.database_url import is_database_url
+    from discreet.tables.sources import tables_in
+
+    if is_database_url(file) and how.table is None:
+        return [Source.of(file, table=name) for name in tables_in(file)]
+    return [how.source(file) if file == first else how.source_beside(first, file)]
+
+
 def _looks(sources: Sequence[Source], units: Sequence[str | None], *, strict: bool, leak: bool) -> list[ProposalInput]:
     """Look at each table; look again if the first look shows how the file is written, or whose its rows are."""
     from discreet.gateway import inspect
     from discreet.tables.proposals import ProposalInput, likely_unit, shared_names
+    from discreet.tables.sources import schema_declared
 
     ids = shared_names([inspect(each, peek=False)[0] for each in sources]) if len(sources) > 1 else frozenset()
     looks = []
@@ -105,7 +121,11 @@ def _looks(sources: Sequence[Source], units: Sequence[str | None], *, strict: bo
             columns, profile, source = inspect(seen, peek=True, unit=unit, ids=ids)
         if leak and unit is None and profile is not None and profile.numbers and likely_unit(columns).tells is None:
             columns, profile, source = inspect(seen, peek=True, unit=profile.numbers[0].column, ids=ids)
-        looks.append(ProposalInput(columns=columns, source=source, profile=profile, guessed=guessed))
+        looks.append(
+            ProposalInput(
+                columns=columns, source=source, profile=profile, guessed=guessed, schema=schema_declared(source)
+            )
+        )
     return looks
 
 
@@ -126,7 +146,7 @@ def _begin(proposal: Proposal, output: Path, *, force: bool) -> None:
 
 
 def _show_proposal(  # noqa: PLR0913 — what was said on the command line
-    proposal: Proposal, output: Path, files: list[Path], how: Written, *, leak: bool, whole: bool
+    proposal: Proposal, output: Path, files: list[str], how: Written, *, leak: bool, whole: bool
 ) -> None:
     """Print the proposal, where each declaration came from, and what to do next."""
     from rich.table import Table
@@ -159,8 +179,9 @@ def _show_proposal(  # noqa: PLR0913 — what was said on the command line
         facts += [(title, f"{of}{text}") for title, text in words.items() if text]
     if any(each.kinds_are_guessed for each in proposal.tables):
         facts.append(("kinds", _GUESSED))
-    risk = f"`discreet risk {how}{quote(str(files[0]))}` shows whom the rows would single out"
-    facts.append(("risk", f"{risk}; of noisy answers, ε bounds what they tell about anyone"))
+    if proposal.tables[0].table.source.kind != "postgres":
+        risk = f"`discreet risk {how}{quote(files[0])}` shows whom the rows would single out"
+        facts.append(("risk", f"{risk}; of noisy answers, ε bounds what they tell about anyone"))
     facts.append(("next", f"read and correct {output}, then ask:"))
     body = Table.grid(padding=(0, 2, 0, 0))
     for title, text in facts:

@@ -88,10 +88,16 @@ def readable_as(stored: pa.DataType, kind: Kind) -> bool:
 def called(stored: pa.DataType) -> str:
     """An Arrow type's name for errors, without its parameters: the members of an enumeration are values.
 
+    Of what Arrow doesn't have, it is the name that the source has for it.
+
     Examples:
         >>> import pyarrow as pa
         >>> called(pa.list_(pa.int64())), called(pa.timestamp("us", "UTC"))
         ('list', 'timestamp[us, tz=UTC]')
+        >>> called(pa.opaque(pa.null(), "interval", "PostgreSQL"))
+        'interval'
     """
+    if getattr(stored, "extension_name", "") == "arrow.opaque":
+        return str(stored.type_name)
     text = str(stored)
     return text if text.startswith(("timestamp", "decimal")) else text.partition("<")[0]

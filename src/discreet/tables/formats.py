@@ -1,4 +1,4 @@
-"""Formats of files: the one list from which kinds of sources, endings of names, readers and helps follow.
+"""Formats of files and databases: the one list from which kinds of sources, endings of names, readers and helps follow.
 
 A format is an entry here, and a reader in `discreet.tables.sources`.
 """
@@ -12,11 +12,11 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A format of files.
+    """A format of files, or of databases on servers.
 
     Args:
         called: in the help of commands.
-        endings: of files' names, in small letters.
+        endings: of files' names, in small letters; none for what a server has, which a URL names.
         reader: the class in `discreet.tables.sources` that opens it, as `module:Class`. It is imported when a file is
             opened, for it may need a heavy library, or one that isn't installed.
         options: what may be declared of how a file is read; for the rest, `Source` says what it means nothing for.
@@ -72,6 +72,13 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             options=_CELLS | {"table"},
             is_database=True,
         ),
+        "postgres": Format(
+            called="PostgreSQL",
+            endings=(),
+            reader="postgres:OpenPostgres",
+            options=frozenset({"table"}),
+            is_database=True,
+        ),
     }
 )
 """Formats by the kind of source, in the order in which help texts name them."""
@@ -83,7 +90,7 @@ ENDINGS: Mapping[str, str] = MappingProxyType(
 
 
 def listed(databases: str = "a database") -> str:
-    """All formats, as a help names them.
+    """All formats of files, as a help names them.
 
     Args:
         databases: how many of these are meant.
@@ -93,4 +100,5 @@ def listed(databases: str = "a database") -> str:
         'CSV, JSON lines, Parquet, Arrow, XLSX, or a database of DuckDB or SQLite'
     """
     files = ", ".join(each.called for each in FORMATS.values() if not each.is_database)
-    return f"{files}, or {databases} of {' or '.join(each.called for each in FORMATS.values() if each.is_database)}"
+    kinds = " or ".join(each.called for each in FORMATS.values() if each.is_database and each.endings)
+    return f"{files}, or {databases} of {kinds}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from discreet.tables.proposals import (
     TableProposal,
     propose_together,
 )
+from discreet.tables.schema.database_schema import DatabaseSchema, ForeignKey
 
 
 def look(name: str, columns: str, profile: DataProfile | None = None) -> ProposalInput:
@@ -77,6 +80,46 @@ def test_a_shop() -> None:
 def test_what_names_suggest(tables: dict[str, str], expected: list[str]) -> None:
     """A column called like a table and `id` leads there if that says more of whose a row is, and kinds agree."""
     assert links(**tables) == expected
+
+
+@pytest.mark.parametrize(
+    ("tables", "keys", "expected"),
+    [
+        ({"stays": "nr who", "patients": "id"}, ["stays.who patients.id"], ["stays: who → patients.id"]),
+        ({"stays": "nr who", "patients": "id"}, [], []),
+        # Of several, one that leads to people; names tell of no column that the database tells of.
+        (
+            {"stays": "nr ward who", "patients": "id", "wards": "id"},
+            ["stays.ward wards.id", "stays.who patients.id"],
+            ["stays: who → patients.id"],
+        ),
+        (
+            {"stays": "nr patient_id", "patients": "id", "guests": "nr person_id"},
+            ["stays.patient_id guests.nr"],
+            ["stays: patient_id → guests.nr"],
+        ),
+        # A table of people may lead to itself or in a circle; a key to a table or of a kind that isn't there is none.
+        (
+            {"patients": "id mother stay", "stays": "nr who"},
+            ["patients.mother patients.id", "patients.stay stays.nr", "stays.who patients.id"],
+            ["stays: who → patients.id"],
+        ),
+        ({"stays": "nr who$", "patients": "id"}, ["stays.who patients.id"], []),
+        ({"stays": "nr who", "patients": "id"}, ["stays.who people.id", "stays.he patients.id"], []),
+    ],
+)
+def test_a_database_declares_links(tables: dict[str, str], keys: list[str], expected: list[str]) -> None:
+    """Its foreign keys, whatever their columns are called."""
+    looks = []
+    for name, columns in tables.items():
+        own = [key.partition(".")[2] for key in keys if key.partition(".")[0] == name]
+        found = [(column, *there.split(".")) for column, there in (key.split(" ") for key in own)]
+        schema = DatabaseSchema(links=tuple(ForeignKey(column=c, table=table, to=to) for c, table, to in found))
+        source = Source.of("postgresql://localhost/clinic", table=name)
+        looks.append(replace(look(name, columns), source=source, schema=schema))
+    proposal = propose_together(looks)
+    assert loads(proposal.to_toml()) == proposal.dataset
+    assert [f"{each.name}: {link}" for each in proposal.dataset.tables for link in each.links] == expected
 
 
 def test_a_custodian_names_the_unit_of_the_first_table() -> None:

@@ -7,6 +7,7 @@ from datetime import date, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args
+from urllib.parse import quote
 
 import pytest
 from hypothesis import Phase, find, given, settings
@@ -110,11 +111,13 @@ def sources(draw: st.DrawFn) -> Source:
     kind = draw(st.sampled_from(list(FORMATS)))
     ending = draw(st.sampled_from([".csv", ".CSV.gz", ".ndjson.zst", ".parquet", ".db", ".sqlite", "", ".xlsx"]))
     location = "/data/" + draw(st.text(st.characters(exclude_characters="/.\0", exclude_categories=["Cs"]))) + ending
+    if kind == "postgres":
+        location = "postgresql://reader@db.example.org/" + quote(draw(names), safe="")
     declared: dict[str, object] = {}
     if kind in UNTYPED:
         declared["missing"] = tuple(draw(st.lists(st.sampled_from(["?", ""]), max_size=2)))
         declared |= {"decimal": draw(st.sampled_from(".,")), "dates": draw(st.sampled_from(["ymd", "dmy", "mdy"]))}
-    if kind in {"duckdb", "sqlite", "xlsx"}:
+    if kind in {"duckdb", "sqlite", "xlsx", "postgres"}:
         declared["table"] = draw(st.none() | names)
     if kind in {"csv", "jsonl"}:
         declared |= {

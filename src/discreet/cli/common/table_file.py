@@ -98,7 +98,7 @@ class Written:
     comment: Comment = None
     trailing_delimiter: TrailingDelimiter = False
 
-    def source(self, file: Path) -> Source:
+    def source(self, file: str | Path) -> Source:
         """The file, as a source that is written this way.
 
         Raises:
@@ -110,7 +110,7 @@ class Written:
         said = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("table", "null")}
         return replace(source_at(file, self.table), missing=tuple(self.null or ()), **said)
 
-    def source_beside(self, file: Path, other: Path) -> Source:
+    def source_beside(self, file: str | Path, other: str | Path) -> Source:
         """Another file that is read beside it, taken to be written alike if it is of the same kind.
 
         Raises:

@@ -200,6 +200,9 @@ def _by_schema(fields: list[Field]) -> tuple[Column, ...]:
     def kind(field: Field) -> Kind:
         if not field.untyped:
             return kind_of(field.type) or Kind.TEXT
+        if field.number is not None:
+            is_id = rank_of_id(Column(name=field.name, kind=Kind.TEXT)) is not None
+            return Kind.TEXT if is_id else field.number
         in_book = (kind for kind in _BY_NAME if book is not None and book.about(field.name, kind) is not None)
         anywhere = (kind for kind in _BY_NAME if knowledge(field.name, kind) is not None)
         return next(chain(in_book, anywhere), Kind.TEXT)
@@ -385,8 +388,10 @@ class _Untyped:
         return self._range.whole
 
     def column(self) -> Column:
-        """The column, of the kind that was guessed."""
-        return _column(self.field, self._kind or Kind.TEXT, "UTC" if self._zoned else None)
+        """The column, of the kind that was guessed, unless its type says which numbers it holds."""
+        kind = self._kind or self.field.number or Kind.TEXT
+        kind = self.field.number if self.field.number is not None and kind.is_number else kind
+        return _column(self.field, kind, "UTC" if self._zoned else None)
 
     def seen(self) -> ColumnProfile:
         """The profile of its values."""

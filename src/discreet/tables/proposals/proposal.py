@@ -22,10 +22,11 @@ from discreet.tables.proposals.unit_choice import (
     unit_by_rows,
     with_one_row,
 )
-from discreet.tables.schema.column import Column
+from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.config_writer import Note, dumps
 from discreet.tables.schema.dataset import Dataset
 from discreet.tables.schema.source import Source
+from discreet.tables.schema.table import Link
 from discreet.tables.schema.toml import write_config
 
 BUDGET = Budget(epsilon=3, delta="1e-6")
@@ -133,7 +134,8 @@ def propose_together(
     """Propose how to protect several tables that the same people are in, with links between them by their names.
 
     Args:
-        tables: what is known of them, at least one; the account is named after the first.
+        tables: what is known of them, at least one; the account is named after the first, or after the server's
+            database if several are in it.
         leak: as for `propose`.
         strict: as for `propose`; not with `leak`.
         unit: the column of the first table that tells whose row it is, or `row`; None: the likeliest by its name.
@@ -145,11 +147,12 @@ def propose_together(
         raise InvalidArgument(
             "what isn't looked at can't be proposed", hint=Hint.of("{leak} or {strict}", leak=None, strict=None)
         )
+    tables = [each.with_keys for each in tables]
     choices = [_choice(each, leak=leak) for each in tables]
     if unit is not None:
         choices[0] = named_unit(unit, tables[0].columns)
     named = [
-        TableNames(name=each.called, columns=tuple(each.columns), choice=choice)
+        TableNames(name=each.called, columns=tuple(each.columns), choice=choice, declared=_declared(each, tables))
         for each, choice in zip(tables, choices, strict=True)
     ]
     named[0] = replace(named[0], chosen=unit is not None)
@@ -164,14 +167,27 @@ def propose_together(
         for each, choice, profile in zip(tables, linked, seen, strict=True)
     )
     first = tables[0].source
-    folder = Path() if first.kind == "memory" else Path(first.location).parent
+    folder = Path() if first.kind in {"memory", "postgres"} else Path(first.location).parent
     dataset = Dataset(
-        name=tables[0].called,
+        name=first.stem if first.kind == "postgres" and len(tables) > 1 else tables[0].called,
         tables=tuple(each.table for each in proposed),
         budget=BUDGET,
         ledger=str(folder / f"{first.stem}.ledger"),
     )
     return Proposal(dataset=dataset, tables=proposed)
+
+
+def _declared(given: ProposalInput, tables: Sequence[ProposalInput]) -> tuple[Link, ...]:
+    """The links that a table's database declares to others of these tables."""
+    others = {each.source.table: each for each in tables if each.source.location == given.source.location}
+    own = {column.name: column.kind for column in given.columns}
+    return tuple(
+        Link(each.column, there.called, each.to)
+        for each in given.schema.links
+        if (there := others.get(each.table)) is not None and there.called != given.called
+        if own.get(each.column) in {Kind.INTEGER, Kind.TEXT}
+        if own[each.column] in {column.kind for column in there.columns if column.name == each.to}
+    )
 
 
 def _choice(given: ProposalInput, *, leak: bool) -> UnitChoice:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 from discreet.errors import InvalidArgument
+from discreet.privacy import Keys
 from discreet.tables.proposals.data_profile import DataProfile
 from discreet.tables.proposals.facts import Codebook
 from discreet.tables.proposals.suggestion import Context, Origin, Suggestion, mismatch, suggest, suggest_id
@@ -15,6 +17,7 @@ from discreet.tables.proposals.unit_choice import (
 )
 from discreet.tables.schema.column import Column
 from discreet.tables.schema.config_writer import Note
+from discreet.tables.schema.database_schema import DatabaseSchema
 from discreet.tables.schema.source import Source
 from discreet.tables.schema.table import Link, Table
 from discreet.tables.unit_candidates import UnitCandidate
@@ -53,6 +56,7 @@ class ProposalInput:
         profile: what was seen in the data; None if nobody looked.
         guessed: whether how the source is written was guessed from its cells.
         name: what to call the table; the file's stem if None.
+        schema: what its database declares of it.
     """
 
     columns: Sequence[Column]
@@ -60,11 +64,25 @@ class ProposalInput:
     profile: DataProfile | None = None
     guessed: bool = False
     name: str | None = None
+    schema: DatabaseSchema = field(default_factory=DatabaseSchema)
 
     @property
     def called(self) -> str:
-        """The table's name."""
-        return self.name or self.source.table or self.source.stem
+        """The table's name; without its schema's, which questions may write before it."""
+        inside = self.source.table or ""
+        inside = inside.rpartition(".")[2] if self.source.kind == "postgres" else inside
+        return self.name or inside or self.source.stem
+
+    @property
+    def with_keys(self) -> Self:
+        """The same, with the members of its enumerations as keys of their columns."""
+        columns = tuple(
+            replace(column, keys=Keys([*self.schema.keys[column.name], *([None] if column.nullable else [])]))
+            if column.name in self.schema.keys
+            else column
+            for column in self.columns
+        )
+        return replace(self, columns=columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +102,7 @@ class TableProposal:
         candidates: other columns that may say whose a row is, by how the rest depends on them. For the screen, too.
         source_is_guessed: whether how it is written was guessed from cells.
         kinds_are_guessed: whether kinds that nobody knows from names were guessed from cells.
+        schema: what its database declares of it.
     """
 
     table: Table
@@ -97,6 +116,7 @@ class TableProposal:
     source_is_guessed: bool = False
     doubts: Mapping[str, str] = field(default_factory=dict)
     forms: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    schema: DatabaseSchema = field(default_factory=DatabaseSchema)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -124,7 +144,9 @@ class TableProposal:
         whose = (*path, "links" if self.choice.link else "unit")
         also = tuple(map(_also_linked, self.choice.also))
         notes = {
-            (*path, "source"): Note(above=(_WRITTEN,) if self.source_is_guessed else ()),
+            (*path, "source"): Note(
+                above=(*filter(None, [self.schema.comment]), *((_WRITTEN,) if self.source_is_guessed else ()))
+            ),
             (*path, "missing"): self._missing_note(),
             whose: Note(above=(self.choice.why,), below=also if self.table.limits else (*also, *_NO_LIMITS)),
             (*path, "limits"): Note(above=(_LIMITS, *filter(None, [self.choice.seen]))),
@@ -136,7 +158,12 @@ class TableProposal:
                 )
             ),
         }
-        return notes | {(*path, "columns", item.column.name): item.note() for item in self.suggestions}
+        return notes | {(*path, "columns", item.column.name): self._note_on(item) for item in self.suggestions}
+
+    def _note_on(self, item: Suggestion) -> Note:
+        """The comment on a column, below the database's own."""
+        note = item.note()
+        return replace(note, above=(*filter(None, [self.schema.comments.get(item.column.name)]), *note.above))
 
     def _missing_note(self) -> Note:
         """The comment on the texts for NULL."""
@@ -195,6 +222,7 @@ def propose_table(
         candidates=tuple(each for each in profile.candidates if each.column != choice.tells),
         forms=profile.written.forms if profile.written is not None else {},
         source_is_guessed=looked and given.guessed,
+        schema=given.schema,
         kinds_are_guessed=looked and source.is_untyped and any(item.is_of_kind_alone for item in suggestions),
         mismatches=(
             *_doubtful_names(given),

@@ -146,12 +146,14 @@ class TableNames:
         columns: of the table.
         choice: the unit that it would have on its own.
         chosen: whether a custodian named that unit.
+        declared: the links that its database declares.
     """
 
     name: str
     columns: tuple[Column, ...]
     choice: UnitChoice
     chosen: bool = False
+    declared: tuple[Link, ...] = ()
 
     @property
     def key(self) -> Column | None:
@@ -179,9 +181,10 @@ class TableNames:
 def link_up(tables: Sequence[TableNames]) -> tuple[UnitChoice, ...]:
     """The unit or link of each table, once the others are known.
 
-    A column is taken for a link if it is called like another table and `id`, or like the unit that a custodian named
-    there. A table takes a link that leads to people, however far away, instead of a unit of its own, because then all
-    its tables protect the same; failing that, one that leads to any id, if otherwise each row were a unit.
+    A column is taken for a link if its database says so, or if it is called like another table and `id`, or like the
+    unit that a custodian named there. A table takes a link that leads to people, however far away, instead of a unit of
+    its own, because then all its tables protect the same; failing that, one that leads to any id, if otherwise each row
+    were a unit.
 
     Guarantee: what the links lead to is a unit with a column, never a circle; no data has a part in it.
     """
@@ -227,17 +230,16 @@ def _spread(
         for table in tables:
             link = next((link for link in found[table.name] if link.table in settled), None)
             if link is not None and table.name not in settled:
-                chosen[table.name] = _linked(link)
+                chosen[table.name] = _linked(link, is_declared=link in table.declared)
                 settled.add(table.name)
                 growing = True
 
 
-def _linked(link: Link) -> UnitChoice:
+def _linked(link: Link, *, is_declared: bool) -> UnitChoice:
     """The choice of a link."""
+    source = "as its database declares" if is_declared else "judging by its name alone"
     target = f"{link.table}.{link.to}"
-    why = (
-        f"REVIEW: judging by its name alone, {link.column} links to {target}: a row belongs to the person of that row."
-    )
+    why = f"REVIEW: {source}, {link.column} links to {target}: a row belongs to the person of that row."
     return UnitChoice(unit=None, limits=None, ids=(), why=why, link=link)
 
 
@@ -247,17 +249,27 @@ def _own_is_link(table: TableNames, found: dict[str, list[Link]]) -> bool:
 
 
 def _candidates(table: TableNames, tables: Sequence[TableNames]) -> list[Link]:
-    """The links that names suggest, those to people first."""
-    own = table.key
-    columns = [column for column in table.columns if column.kind in {Kind.INTEGER, Kind.TEXT} and column != own]
+    """The links that are declared, and those that names suggest of other columns; those to people first."""
+    own, declared = table.key, {link.column: link for link in table.declared if not table.chosen}
+    columns = [
+        column
+        for column in table.columns
+        if column.kind in {Kind.INTEGER, Kind.TEXT} and column != own and column.name not in declared
+    ]
+    ranks = {column.name: rank_of_id(column) for column in table.columns}
+    of_people = {other.name for other in tables if other.is_of_people}
+    said = sorted(
+        declared.values(),
+        key=lambda link: (link.table not in of_people, ranks[link.column] is None, ranks[link.column] or 0),
+    )
     links = [
-        (rank_of_id(column), Link(column.name, other.name, key.name))
+        (ranks[column.name], Link(column.name, other.name, key.name))
         for column in columns
         for other in tables
         if other is not table and not table.chosen and (key := other.key) is not None
         if key.kind is column.kind and joined(column.name) in other.called
     ]
-    return [link for _, link in sorted(links, key=lambda pair: (pair[0] is None, pair[0]))]
+    return [*said, *(link for _, link in sorted(links, key=lambda pair: (pair[0] is None, pair[0])))]
 
 
 def _names_of_rows(table: str) -> set[str]:

@@ -40,12 +40,15 @@ from discreet.tables.schema.config_keys import (
     SOURCE,
     SOURCE_ALSO,
     SOURCE_KIND_ALSO,
+    SPARK,
+    SPARK_ALSO,
     TABLE,
     TABLE_ALSO,
     UNIT,
 )
 from discreet.tables.schema.dataset import EMBEDDED, Dataset, SchemaGraph, check_total
 from discreet.tables.schema.source import DateOrder, DecimalMark, Source
+from discreet.tables.schema.spark import SparkConnect
 from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING, Link, Table
 from discreet.tables.schema.toml import MOST_BYTES, Node, key, parse, quoted, reason
 
@@ -142,6 +145,7 @@ def decode(document: Mapping[str, object]) -> Dataset:
             failures=failures,
             least_units=least_units,
             engine=top["engine"].text() if "engine" in top else EMBEDDED,
+            cluster=_cluster(top["spark"]) if "spark" in top else None,
         )
     for analyst, node in analysts.items():
         share = _budget(node)
@@ -160,6 +164,17 @@ def _check_owners(graph: SchemaGraph, tables: tuple[Table, ...], nodes: Mapping[
                 graph.target(table, link)
         with node.blamed():
             graph.owner(table)
+
+
+def _cluster(node: Node) -> SparkConnect:
+    """Where the cluster is."""
+    entries = node.table(SPARK, required=("remote",), also=SPARK_ALSO)
+    remote = entries["remote"]
+    tasks = entries["tasks"].whole() if "tasks" in entries else None
+    with remote.blamed():
+        found = SparkConnect(remote=remote.text())
+    with node.blamed():
+        return replace(found, tasks=tasks)
 
 
 def _budget(node: Node) -> Budget:

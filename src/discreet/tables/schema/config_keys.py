@@ -11,12 +11,18 @@ DATASET = {
     "budget": "[budget] epsilon = 3, delta = 1e-6",
     "analysts": "[analysts.alice] epsilon = 1; or leave [analysts] out to let anyone ask",
     "engine": 'engine = "duckdb"',
+    "spark": '[spark] remote = "sc://host:15002", with engine = "spark"',
     "failures": "failures = 10, the questions that may fail before the custodian looks into them",
     "least_units": "least_units = 10, to withhold values of groups of fewer",
     "snapshots": 'snapshots = "snapshots", the folder of the admitted tables',
     "schema": 'schema = "public", if questions may name no other before a table',
     "tables": '[tables.census] source = "census.csv", …',
 }
+SPARK = {
+    "remote": 'remote = "sc://host:15002"; or "local", for Sail in this process',
+    "tasks": "tasks = 64, the most that compute a question",
+}
+SPARK_ALSO = {"address": "remote", "url": "remote", "host": "remote", "master": "remote", "partitions": "tasks"}
 BUDGET = {
     "epsilon": "epsilon = 3",
     "delta": "delta = 1e-6",
@@ -40,8 +46,8 @@ TABLE = {
 }
 SOURCE = {
     "kind": 'kind = "duckdb"',
-    "path": 'path = "census.duckdb"',
-    "table": 'table = "people", in a database file or a spreadsheet',
+    "path": 'path = "census.duckdb", or a database\'s URL: path = "postgresql://reader@db.example.org/clinic"',
+    "table": 'table = "people", in a database or a spreadsheet',
     "delimiter": 'delimiter = ";", of a CSV file',
     "encoding": 'encoding = "latin-1", of a text file',
     "decimal": 'decimal = ",", where numbers are texts',
@@ -59,6 +65,8 @@ SOURCE = {
 SOURCE_ALSO = {
     "location": "path",
     "file": "path",
+    "url": "path",
+    "dsn": "path",
     "sheet": "table",
     "separator": "delimiter",
     "sep": "delimiter",
@@ -155,6 +163,7 @@ SOURCE_KIND_ALSO = {
     "json": "jsonl",
     "sqlite3": "sqlite",
     "excel": "xlsx",
+    "postgresql": "postgres",
 }
 DATES_ALSO = {"iso": "ymd", "day_first": "dmy", "month_first": "mdy", "d/m/y": "dmy", "m/d/y": "mdy"}
 ADJACENCY_ALSO = {"unbounded": "add_remove", "bounded": "substitution", "replace": "substitution"}

@@ -17,6 +17,7 @@ from discreet.tables.schema.column import LONGEST_TEXT, Column
 from discreet.tables.schema.config import relocated
 from discreet.tables.schema.dataset import EMBEDDED, Dataset
 from discreet.tables.schema.source import Source
+from discreet.tables.schema.spark import SparkConnect
 from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING, Link, Table
 from discreet.tables.schema.toml import comment, dotted, key, write_config
 from discreet.tables.schema.toml_values import Value, value
@@ -125,6 +126,7 @@ class _Writer:
             yield from self.entry((), "least_units", Fraction(dataset.least_units))
         if dataset.engine != EMBEDDED:
             yield from self.entry((), "engine", dataset.engine)
+        yield from self.cluster(("spark",), dataset.cluster)
         yield from self.budget(("budget",), dataset.budget)
         for analyst, share in dataset.analysts.items():
             yield from self.budget(("analysts", analyst), share)
@@ -141,6 +143,17 @@ class _Writer:
                 yield from self.entry(path, name, amount)
         if isinstance(budget, MonthlyShare):
             yield from self.entry(path, "renews", "monthly")
+
+    def cluster(self, path: KeyPath, cluster: SparkConnect | None) -> Iterator[str]:
+        """Where the cluster is, if there is one."""
+        if cluster is None:
+            return
+        if cluster.session is not None:
+            raise ConfigError("no configuration can name a session", hint="name the address of its cluster")
+        yield from self.header(path)
+        yield from self.entry(path, "remote", cluster.remote)
+        if cluster.tasks is not None:
+            yield from self.entry(path, "tasks", Fraction(cluster.tasks))
 
     def table(self, table: Table) -> Iterator[str]:
         """A table and its columns."""

@@ -27,6 +27,7 @@ from discreet.privacy import (
 )
 from discreet.tables.schema.column import Column
 from discreet.tables.schema.owner import Hop, Owner
+from discreet.tables.schema.spark import SPARK, SparkConnect
 from discreet.tables.schema.table import Link, Table
 
 EMBEDDED = "duckdb"
@@ -56,12 +57,13 @@ class Dataset:
             has looked.
         least_units: values of groups with a smaller noisy number of units are withheld; 0 if all are shown.
         engine: the name of what runs questions over the admitted tables.
+        cluster: that the engine "spark" asks.
         chosen_by: the hash by which that engine chooses which rows of a unit count. Found, never declared.
 
     Raises:
-        InvalidArgument: no name, ledger or engine, an empty schema, no tables, none that is private, two of one name, a
-            link that `owner_of` refuses or that leads to the owner in another refresh group, a share beyond the budget,
-            a budget that renews, or a number of failures or of units out of range.
+        InvalidArgument: no name, ledger or engine, a cluster that nothing asks, an empty schema, no tables, none that
+            is private, two of one name, a link that `owner_of` refuses or that leads to the owner in another refresh
+            group, a share beyond the budget, a budget that renews, or a number of failures or of units out of range.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Dataset:
     failures: int = FAILURES
     least_units: int = 0
     engine: str = EMBEDDED
+    cluster: SparkConnect | None = None
     chosen_by: str = field(default=CHOSEN_BY, repr=False)
 
     def __post_init__(self) -> None:
@@ -89,6 +92,7 @@ class Dataset:
             raise InvalidArgument("a dataset needs a name and a ledger", hint="the ledger remembers what was spent")
         if not self.engine:
             raise InvalidArgument("an engine needs a name", hint="leave it out to use the embedded one")
+        _check_cluster(self.engine, self.cluster)
         check_total(self.budget)
         if self.schema is not None and not all(self.schema.split(".")):
             raise InvalidArgument(f"a schema can't be called {self.schema!r}", hint='schema = "public"')
@@ -145,6 +149,20 @@ def _check_refreshed_together(table: Table, hops: Iterable[Hop]) -> None:
                 "together",
                 hint="give them the same refresh group, or add the unit's id to the rows themselves",
             )
+
+
+def _check_cluster(engine: str, cluster: SparkConnect | None) -> None:
+    """Refuse a cluster that would be ignored, and an engine that has none to ask."""
+    if (engine == SPARK) != (cluster is not None):
+        in_file = 'engine = "spark", and under [spark] remote = "sc://host:15002"; or "local", for Sail in the process'
+        raise InvalidArgument(
+            f"the engine {SPARK!r} asks a cluster, and no other does",
+            hint=Hint(
+                'engine="spark", cluster="sc://host:15002"; or cluster="local", for Sail in this process',
+                cli=in_file,
+                file=in_file,
+            ),
+        )
 
 
 def check_total(budget: Budget) -> None:

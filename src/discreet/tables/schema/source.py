@@ -15,6 +15,7 @@ from discreet.arguments import check_one_of, taking_known
 from discreet.errors import InvalidArgument, SourceUnsupported
 from discreet.hints import Hint
 from discreet.tables.formats import ENDINGS, FORMATS
+from discreet.tables.schema.database_url import DatabaseUrl, is_database_url
 
 SourceKind: TypeAlias = str
 """How a source is read: one of `FORMATS`, or `memory`."""
@@ -48,8 +49,9 @@ class Source:
 
     Args:
         kind: how to read it. `memory` tables exist in one process only and can't be named in a file.
-        location: a path; for Parquet a folder or a pattern such as `visits/*.parquet`, too; for `memory`, any label.
-        table: the table inside a database file, or the sheet of a spreadsheet; None if it holds only one.
+        location: a path; for Parquet a folder or a pattern such as `visits/*.parquet`, too; for `postgres` the
+            database's URL, without a password; for `memory`, any label.
+        table: the table inside a database, or the sheet of a spreadsheet; None if it holds only one.
         missing: texts that stand for NULL, where cells are texts; in CSV files and spreadsheets the empty one does too.
         delimiter: what stands between the cells of a CSV file, one ASCII character; None for the one of `,` `;` tab `|`
             that the header has most, and for tab where the name ends in `.tsv`.
@@ -98,6 +100,8 @@ class Source:
         check_one_of("kind of source", self.kind, [*FORMATS, "memory"])
         if not self.location:
             raise InvalidArgument("a source needs a location")
+        if self.kind == "postgres":
+            DatabaseUrl.read(self.location)  # which refuses a password, whoever may read it here
         for name, default in defaults().items():
             if getattr(self, name) != default and name not in self._options:
                 raise InvalidArgument(f"{name} means nothing for a source of kind {self.kind!r}: {_WHY_NOT[name]}")
@@ -139,11 +143,11 @@ class Source:
 
     @classmethod
     def of(cls, path: str | Path, **declared: Any) -> Self:  # noqa: ANN401 — the arguments of the class, checked there
-        """The file at `path`, of the kind that its name's ending says.
+        """The file at `path`, of the kind that its name's ending says; or the database of a URL.
 
         Args:
-            path: of the file; it isn't looked at. A `.db` is taken for a DuckDB file, which may turn out to be one of
-                SQLite when it is opened.
+            path: of the file, or the URL; it isn't looked at. A `.db` is taken for a DuckDB file, which may turn out to
+                be one of SQLite when it is opened.
             declared: what else is declared of it, as the class takes it.
 
         Raises:
@@ -154,6 +158,8 @@ class Source:
             >>> Source.of("census.csv").kind
             'csv'
         """
+        if is_database_url(str(path)):
+            return cls(kind="postgres", location=str(path), **declared)
         name = Path(path).name.casefold()
         for ending, kind in ENDINGS.items():
             if name.endswith(ending):
@@ -165,12 +171,14 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """The file's name without its ending; for `memory`, the label.
+        """The file's name without its ending, or the database's name; for `memory`, the label.
 
         Examples:
-            >>> Source.of("data/adult.csv.gz").stem
-            'adult'
+            >>> Source.of("data/adult.csv.gz").stem, Source.of("postgresql://localhost/clinic").stem
+            ('adult', 'clinic')
         """
+        if self.kind == "postgres":
+            return DatabaseUrl.read(self.location).database or self.kind
         name = self.location if self.kind == "memory" else Path(self.location).name or self.kind
         ending = max((ending for ending in ENDINGS if name.casefold().endswith(ending)), key=len, default="")
         return name[: len(name) - len(ending)] or name

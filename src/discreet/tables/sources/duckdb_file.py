@@ -13,6 +13,7 @@ import pyarrow as pa
 from discreet.duckdb.session import SHUT_OFF
 from discreet.duckdb.sql_text import name as quoted
 from discreet.errors import SourceUnsupported
+from discreet.tables.schema.column import Kind
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.arrow import MOST_ROWS, deliver, delivered, slices
 from discreet.tables.sources.files import identity_of
@@ -65,7 +66,13 @@ class OpenDuckDB(OpenDatabase):
         names = column_names([name for name, _, _ in rows], self.location)
         self._written = dict(zip(names, ((name, kind) for name, kind, _ in rows), strict=True))
         return tuple(
-            Field(name=name, type=self._type(name), untyped=kind in _NUMBERS, required=not nullable)
+            Field(
+                name=name,
+                type=self._type(name),
+                untyped=kind in _NUMBERS,
+                number=Kind.INTEGER if kind in _NUMBERS else None,
+                required=not nullable,
+            )
             for name, (_, kind, nullable) in zip(names, rows, strict=True)
         )
 

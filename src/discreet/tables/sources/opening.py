@@ -12,6 +12,8 @@ from typing import cast
 
 from discreet.errors import SourceMissing, SourceUnsupported
 from discreet.tables.formats import FORMATS
+from discreet.tables.schema.database_schema import DatabaseSchema
+from discreet.tables.schema.database_url import is_database_url
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.files import OpenFile
 from discreet.tables.sources.partitions import PATTERN
@@ -50,8 +52,8 @@ def source_of(data: object, name: str) -> Source:
     """The source that `data` is.
 
     Args:
-        data: the path of a file, a folder of Parquet files or a pattern of their names; or a pandas, Polars or Arrow
-            table; or an Ibis table on DuckDB.
+        data: the path of a file, a folder of Parquet files or a pattern of their names; or the URL of a PostgreSQL
+            database; or a pandas, Polars or Arrow table; or an Ibis table on DuckDB.
         name: what questions call the table. In a database or spreadsheet with several tables, that one is meant.
 
     Raises:
@@ -66,6 +68,8 @@ def source_of(data: object, name: str) -> Source:
     """
     if isinstance(data, Source):
         return data
+    if isinstance(data, str) and is_database_url(data):
+        return Source.of(data, table=_table_meant(data, name))
     if isinstance(data, (str, os.PathLike)):
         return _of_path(Path(data), name)
     from discreet.tables.sources.frames import LIBRARIES
@@ -74,7 +78,7 @@ def source_of(data: object, name: str) -> Source:
         return Source(kind="memory", location=name)
     raise SourceUnsupported(
         f"a {type(data).__name__} can't be read as a table",
-        hint="give a path, a pandas, Polars or Arrow table, or an Ibis table on DuckDB",
+        hint="give a path, a PostgreSQL database's URL, a pandas, Polars or Arrow table, or an Ibis table on DuckDB",
     )
 
 
@@ -82,7 +86,7 @@ def source_at(path: str | Path, table: str | None = None) -> Source:
     """The source at a path, by the ending of its name; what isn't a file is a folder or pattern of Parquet files.
 
     Args:
-        path: which needn't exist, unless its name has no ending that is known.
+        path: which needn't exist, unless its name has no ending that is known; or a database's URL.
         table: inside of a database or spreadsheet.
 
     Raises:
@@ -124,7 +128,7 @@ def _of_path(path: Path, name: str) -> Source:
     return replace(source, table=_table_meant(path, name)) if has_tables else source
 
 
-def _table_meant(path: Path, name: str) -> str:
+def _table_meant(path: str | Path, name: str) -> str:
     """The table meant in a file of several: the one of that name, else the only one."""
     tables = tables_in(path)
     for table in tables:
@@ -136,6 +140,19 @@ def _table_meant(path: Path, name: str) -> str:
         f"{str(path)!r} has no table {name!r}",
         hint=f"it has {', '.join(tables)}" if tables else "it has no tables at all",
     )
+
+
+def schema_declared(source: Source) -> DatabaseSchema:
+    """What the database that a table lies in declares of it; nothing of any other source.
+
+    Raises:
+        SourceError: it can't be opened.
+    """
+    if source.kind != "postgres":
+        return DatabaseSchema()
+    from discreet.tables.sources.postgres import postgres_schema
+
+    return postgres_schema(source)
 
 
 _SQLITE = b"SQLite format 3\0"
@@ -153,9 +170,10 @@ def is_sqlite(path: str | Path) -> bool:
 
 
 def tables_in(path: str | Path) -> list[str]:
-    """The names of the tables in a DuckDB or SQLite file, or of a spreadsheet's sheets.
+    """The names of the tables in a DuckDB or SQLite file or a PostgreSQL database, or of a spreadsheet's sheets.
 
-    Those outside of a DuckDB file's main schema come with their schema's name; views of SQLite are tables, too.
+    Those outside of a DuckDB file's main schema, or of PostgreSQL's public one, come with their schema's name. Views of
+    SQLite and PostgreSQL are tables, too; of PostgreSQL's, those are listed that this role may read.
 
     Raises:
         SourceMissing: there is no such file.
@@ -167,6 +185,10 @@ def tables_in(path: str | Path) -> list[str]:
             ...
         discreet.errors.SourceUnsupported: '/dev/null' isn't a regular file (...)
     """
+    if is_database_url(str(path)):
+        from discreet.tables.sources.postgres import postgres_tables
+
+        return postgres_tables(str(path))
     if is_sqlite(path):
         from discreet.tables.sources.sqlite_file import sqlite_tables
 

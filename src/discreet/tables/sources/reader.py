@@ -10,6 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from discreet.errors import InvalidArgument, SchemaMismatch, SourceMissing, SourceUnsupported
+from discreet.tables.arrow_kinds import called
+from discreet.tables.schema.column import Kind
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.files import OpenFile, identity_of
 from discreet.tables.sources.malformed import Malformed
@@ -32,12 +34,18 @@ class Field:
         untyped: its cells are texts that may mean numbers, dates or anything, in the words that were declared; or all
             of them are NULL, by the schema.
         required: the schema itself says that it is never NULL.
+        number: the kind of numbers that its texts are, of which Arrow has no type; `untyped` then, too.
+        merges: by what its source takes texts for equal that are written differently; empty if it doesn't.
+        fix: what makes it readable, if its type isn't, or its texts distinct, if they aren't.
     """
 
     name: str
     type: pa.DataType
     untyped: bool = False
     required: bool = False
+    number: Kind | None = None
+    merges: str = ""
+    fix: str = ""
 
 
 class OpenSource(ABC):
@@ -122,8 +130,8 @@ class OpenSource(ABC):
                 )
             if not is_delivered(known[name].type):
                 raise SchemaMismatch(
-                    f"the column {name!r} of {self.location!r} holds {known[name].type}, which can't be read",
-                    hint="convert it to texts or numbers, or leave it out",
+                    f"the column {name!r} of {self.location!r} holds {called(known[name].type)}, which can't be read",
+                    hint=known[name].fix or "convert it to texts or numbers, or leave it out",
                 )
         return [known[name] for name in names]
 

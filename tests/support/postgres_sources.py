@@ -1,0 +1,105 @@
+"""A PostgreSQL server with tables to read from: one for each process of tests, started when it is first needed."""
+
+from __future__ import annotations
+
+import atexit
+import socket
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from support.postgres import Postgres, connected, running_server
+
+_NUMBERS = count()
+
+
+@dataclass(frozen=True)
+class Sources:
+    """A server, reached by a socket, and by TCP with TLS.
+
+    Args:
+        server: itself.
+        port: of both.
+        authority: the certificate by which its own is verified, which is for localhost.
+    """
+
+    server: Postgres
+    port: int
+    authority: Path
+
+    def url(self, database: str, user: str = "ledger") -> str:
+        """Where one of its databases is."""
+        return f"postgresql://{user}@/{database}?host={self.server.folder}&port={self.port}"
+
+    def tcp(self, database: str, more: str = "", user: str = "ledger") -> str:
+        """The same by TCP, where the role `locked` needs its password."""
+        return f"postgresql://{user}@localhost:{self.port}/{database}{more}"
+
+    def new_database(self, encoding: str = "UTF8") -> str:
+        """A database of its own, by its name."""
+        name = f"clinic{next(_NUMBERS)}"
+        self.run("postgres", f"CREATE DATABASE {name} ENCODING {encoding} TEMPLATE template0")
+        return name
+
+    def run(self, database: str, *statements: str) -> None:
+        """Run SQL on one of its databases."""
+        with connected(self.url(database)) as connection:
+            for each in statements:
+                connection.execute(each)
+
+
+@cache
+def sources() -> Sources:
+    """The server of this process, which ends with it."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    files: list[Path] = []
+
+    def prepare(folder: Path) -> tuple[str, ...]:
+        key, certificate = _certified(folder)
+        files.append(certificate)
+        access = "host all locked all scram-sha-256\nhost all all all trust\nlocal all all trust\n"
+        (folder / "access.conf").write_text(access, encoding="utf-8")
+        return (
+            "listen_addresses=localhost", f"port={port}", "ssl=on", f"ssl_cert_file={certificate}",
+            f"ssl_key_file={key}", f"hba_file={folder / 'access.conf'}", "fsync=off", "full_page_writes=off",
+        )  # fmt: skip
+
+    server = stack.enter_context(running_server(prepare))
+    return Sources(server, port, files[0])
+
+
+def _certified(folder: Path) -> tuple[Path, Path]:
+    """A key, and a certificate for localhost that vouches for itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    for path, content in ((folder / "key.pem", secret), (folder / "certificate.pem", certificate.public_bytes(pem))):
+        path.write_bytes(content)
+        path.chmod(0o600 if path.name == "key.pem" else 0o644)
+    return folder / "key.pem", folder / "certificate.pem"
