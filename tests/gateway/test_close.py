@@ -69,7 +69,7 @@ def test_close_lets_go_of_engines_and_tables(tmp_path: Path, monkeypatch: pytest
         assert len(closed) == 1
         protected.ask(COUNT, epsilon=1)
         (held,) = protected.admissions.current().snapshot.tables.values()
-        admitted = ref(held.data)
+        admitted = ref(held.data[0])
         del held
     assert len(closed) == 2
     gc.collect()

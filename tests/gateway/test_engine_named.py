@@ -129,7 +129,7 @@ def test_another_hash_is_another_question(tmp_path: Path) -> None:
             "orakel",
             "no engine .*did you mean oracle. installed: absent, blank, duckdb, numbered, oracle, silent",
         ),
-        ("spark", "no engine named 'spark' is installed .installed: absent, blank, duckdb, numbered, oracle, silent"),
+        ("trino", "no engine named 'trino' is installed .installed: absent, blank, duckdb, numbered, oracle, silent"),
         ("silent", "doesn't say which hash"),
         ("blank", "doesn't say which hash"),
         ("numbered", "doesn't say which hash"),

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
-from discreet.engine.duckdb import engine
+from discreet.engine.duckdb import engine, part
 from discreet.errors import NotAdmitted, QuestionFailed, SnapshotChanged, SnapshotMissing, SourceUnsupported
 from discreet.gateway import Protected
 from discreet.ledger import Account
@@ -155,16 +155,16 @@ def test_a_change_during_a_run_has_the_one_outcome(visits: Path, monkeypatch: py
         reserve = Account.reserve
         monkeypatch.setattr(Account, "reserve", lambda *given, **named: (reserve(*given, **named), os.utime(visits))[0])
     else:
-        groups = engine._groups
+        added_up = engine.added_up
 
-        def meanwhile(session: Any, compiled: Any, views: Any) -> Any:
+        def meanwhile(session: Any, *rest: Any) -> Any:
             """The file is written to once all was read of it, save where nothing is read."""
-            found = groups(session, compiled, views)
+            found = added_up(session, *rest)
             if session.execute("SELECT count(*) FROM raw0") != [(0,)]:
                 rewritten(visits)
             return found
 
-        monkeypatch.setattr(engine, "_groups", meanwhile)
+        monkeypatch.setattr(engine, "added_up", meanwhile)
     with pytest.raises(QuestionFailed) as failure:
         account.ask(COUNT, epsilon=10)
     assert str(failure.value) == str(QuestionFailed())
@@ -191,17 +191,17 @@ def test_a_page_that_rots_has_the_one_outcome(visits: Path, monkeypatch: pytest.
 def test_the_file_that_is_read_is_the_one_that_was_opened(visits: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another takes its name between the check and the reading: not a row of it is read."""
     account = clinic(visits.parent)
-    views, seen = engine.raw_views_of, []
+    views, seen = part.raw_views_of, []
 
-    def swapping(session: Any, tables: Any, snapshot: Any) -> Any:
+    def swapping(*args: Any) -> Any:
         """Another file takes the name just before DuckDB opens it."""
         visits.rename(visits.with_name("before"))
         pq.write_table(pa.table({"patient": [1], "load": [1], "city": ["Bern"]}), visits)
-        found = views(session, tables, snapshot)
-        seen.extend(session.execute("SELECT count(*) FROM raw0"))
+        found = views(*args)
+        seen.extend(args[0].execute("SELECT count(*) FROM raw0"))
         return found
 
-    monkeypatch.setattr(engine, "raw_views_of", swapping)
+    monkeypatch.setattr(part, "raw_views_of", swapping)
     with pytest.raises(QuestionFailed):
         account.ask("SELECT COUNT(load) AS n FROM visits", epsilon=10)
     assert (ROWS,) in seen

@@ -12,6 +12,7 @@ import pytest
 
 import discreet as dp
 from discreet.mechanisms import Gaussian, Laplace
+from support.parted import change_parts
 from support.replayed import Tape, debits, frozen, seen_of
 from support.shop import Rows, arrow
 
@@ -56,6 +57,12 @@ def _poison() -> dict[str, Rows]:
 
 
 PARTS: Rows = [{"id": number, "kind": "ab"[number % 2], "weight": float(number)} for number in range(3)]
+
+
+@pytest.fixture(autouse=True)
+def _other_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neighbours lie in another number of parts."""
+    change_parts(monkeypatch)
 
 
 def _together(*units: Data) -> dict[str, Rows]:

@@ -6,12 +6,14 @@ import atexit
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeAlias
 
 import duckdb
 
+from discreet.duckdb.session import Connection
+from discreet.engine.duckdb.adding_up import Found, added_up
 from discreet.engine.duckdb.aggregation import Shape, Statements
 from discreet.engine.duckdb.clauses import salted
 from discreet.engine.duckdb.contribution_limits import limit_contributions
@@ -50,23 +52,57 @@ def asked_of_duckdb(
         colliding: whether all hashes are made equal.
         threads: how many.
     """
-    columns = [*_typed("u", unit_types(shape)), *_typed("k", key_types(shape)), *_typed("v", types), ("one", "BOOLEAN")]
     with connected(threads) as connection:
-        connection.execute(f"CREATE TABLE contributions ({', '.join(map(' '.join, columns))})")
-        if entries:
-            rows = [[*each.unit, *each.key, *each.values, True] for each in entries]
-            unnested = ", ".join("unnest(?)" for _ in columns)
-            connection.execute(
-                f"INSERT INTO contributions SELECT {unnested}", [list(each) for each in zip(*rows, strict=True)]
-            )
-        # Half of them had no public key.
-        connection.execute("CREATE VIEW source_rows AS FROM contributions UNION ALL FROM contributions")
-        for number in shape.late:
-            connection.execute(
-                f"CREATE TABLE keys{number} AS SELECT DISTINCT k{number} AS i, k{number} AS v FROM contributions"
-            )
-        statements = limit_contributions(shape)
-        return run_program(connection, collide(statements) if colliding else statements, shape.keys)
+        statements = _prepared(connection, shape, entries, types)
+        return run_program(connection, collide(statements) if colliding else statements, shape)
+
+
+def asked_in_parts(
+    shape: Shape, entries: Sequence[Entry], types: Sequence[str], parts: int, *, colliding: bool = False
+) -> Answer:
+    """The answer of the SQL, asked of one part of the units after the other, and added up."""
+    units = list(dict.fromkeys(each.unit for each in entries))
+    with duckdb.connect() as connection:
+        found = []
+        for part in range(parts):
+            own = units[part::parts] if shape.units else []
+            rows = [each for each in entries if each.unit in own] if shape.units else entries[part::parts]
+            with connection.cursor() as cursor:
+                cursor.execute("BEGIN TRANSACTION")
+                program = _prepared(cursor, shape, rows, types)
+                program = collide(program) if colliding else program
+                for statement in program.setup:
+                    cursor.execute(statement)
+                found.append(Found.kept(Connection(cursor), program, part))
+        return _answer(connection, shape, found)
+
+
+def _prepared(
+    connection: duckdb.DuckDBPyConnection, shape: Shape, entries: Sequence[Entry], types: Sequence[str]
+) -> Statements:
+    """What the statements read, made, and the statements."""
+    units = [("u0", "UINTEGER"), ("size", "UINTEGER"), *_typed("i", unit_types(shape))]
+    units = units if shape.is_coded else _typed("u", unit_types(shape))
+    columns = [*units, *_typed("k", key_types(shape)), *_typed("v", types), ("one", "BOOLEAN")]
+    connection.execute(f"CREATE TEMP TABLE contributions ({', '.join(map(' '.join, columns))})")
+    if entries:
+        sizes = Counter(each.unit for each in entries)
+        codes = {unit: code for code, unit in enumerate(sizes)}
+        known = {
+            unit: (code, sizes[unit] + code % 3, *unit) if shape.is_coded else unit for unit, code in codes.items()
+        }
+        rows = [[*known[each.unit], *each.key, *each.values, True] for each in entries]
+        unnested = ", ".join("unnest(?)" for _ in columns)
+        connection.execute(
+            f"INSERT INTO contributions SELECT {unnested}", [list(each) for each in zip(*rows, strict=True)]
+        )
+    # Half of them had no public key.
+    connection.execute("CREATE TEMP VIEW source_rows AS FROM contributions UNION ALL FROM contributions")
+    for number in shape.late:
+        connection.execute(
+            f"CREATE TEMP TABLE keys{number} AS SELECT DISTINCT k{number} AS i, k{number} AS v FROM contributions"
+        )
+    return limit_contributions(shape)
 
 
 @contextmanager
@@ -89,24 +125,33 @@ def _connection(threads: int) -> duckdb.DuckDBPyConnection:
 atexit.register(_connection.cache_clear)  # DuckDB complains of what is left
 
 
-def run_program(connection: duckdb.DuckDBPyConnection, program: Statements, keys: int) -> Answer:
+def run_program(connection: duckdb.DuckDBPyConnection, program: Statements, shape: Shape) -> Answer:
     """Run all statements on a connection that has the views."""
     for statement in program.setup:
         connection.execute(statement)
-    found = connection.execute(program.query).fetchall()
-    histograms = [connection.execute(each).fetchall() for each in program.histograms]
-    measures = {row[:keys]: row[keys:] for row in found}
-    assert len(measures) == len(found)
-    counts = tuple({row[:-1]: row[-1] for row in rows} for rows in histograms)
-    assert [len(each) for each in counts] == [len(each) for each in histograms]
-    return Answer(measures, counts)
+    return _answer(connection, shape, [Found.here(program)])
+
+
+def _answer(connection: duckdb.DuckDBPyConnection, shape: Shape, found: Sequence[Found]) -> Answer:
+    """What parts found, added up."""
+    groups, histograms = added_up(Connection(connection), shape, found)
+    measures = {row[: shape.keys]: row[shape.keys :] for row in groups}
+    assert len(measures) == len(groups)
+    counts = []
+    for rows in histograms:
+        bins = [
+            ((*key, bin_), count)
+            for *key, numbers, sizes in rows
+            for bin_, count in zip(numbers or (), sizes or (), strict=True)
+        ]
+        counts.append(dict(bins))
+        assert len(counts[-1]) == len(bins)
+    return Answer(measures, tuple(counts))
 
 
 def collide(program: Statements) -> Statements:
     """The program of an analyst who has made all hashes equal."""
-    return Statements(
-        tuple(each.replace("hash(", "0 * hash(") for each in program.setup), program.query, program.histograms
-    )
+    return replace(program, setup=tuple(each.replace("hash(", "0 * hash(") for each in program.setup))
 
 
 def by_hand(shape: Shape, entries: Sequence[Entry], types: Sequence[str], *, colliding: bool = False) -> Answer:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 from discreet.engine import Engine
@@ -19,6 +20,7 @@ from discreet.privacy import ADD_REMOVE, Adjacency, Sensitivity
 from discreet.query.ir import numbers_of
 from discreet.query.planner import Level, Plan
 from support.engines import engine_as_if_admitted
+from support.parted import in_parts
 
 Key = tuple[Any, ...]
 
@@ -41,10 +43,18 @@ def levels_of(plan: Plan) -> tuple[Level, ...]:
     return (*(level for profile in plan.profiles for level in profile.levels), *plan.levels)
 
 
+_PARTS = cycle([0, 1, 3])
+"""In how many parts tables lie; 0 if they are whole, and nothing is noted."""
+
+
 def engine_of(plan: Plan, data: Mapping[str, Any]) -> Engine:
-    """An engine on Arrow tables, by the names of tables; of one thread, which is enough for so few rows."""
+    """An engine on Arrow tables, by the names of tables; of one thread, which is enough for so few rows.
+
+    Neighbours lie in another number of parts: it depends on how many rows there are.
+    """
     tables = plan.dataset.tables
-    return engine_as_if_admitted(tables, {table.source.location: data[table.name] for table in tables}, threads=1)
+    with in_parts(next(_PARTS)):
+        return engine_as_if_admitted(tables, {table.source.location: data[table.name] for table in tables}, threads=1)
 
 
 def exact(engine: Engine, plan: Plan) -> list[Found]:

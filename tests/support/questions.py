@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import operator
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
@@ -12,7 +13,7 @@ import pyarrow as pa
 
 from discreet.engine import Engine
 from discreet.privacy import Keys, KeyValue, Limits, Unit
-from discreet.query.ir import Call, Exact, Expr, Function, Key, Literal, Measure, Scan, Sum, Type, Where
+from discreet.query.ir import Call, Exact, Expr, Function, Key, Literal, Measure, Scan, Sum, Type, Where, functions
 from discreet.query.ir import Column as Reference
 from discreet.tables import Column, Kind, Source, Table, owner_of
 from support.engines import engine_as_if_admitted
@@ -82,7 +83,25 @@ def _strict(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 def _function(name: str, compute: Callable[..., Any], evaluate: Callable[..., Any] | None = None) -> Function:
     """A function without a type rule: trees are typed by hand here."""
-    return Function(name, infer=lambda _: Type(Kind.REAL), compile=compute, evaluate=evaluate or _strict(compute))
+    made = Function(name, infer=lambda _: Type(Kind.REAL), compile=compute, evaluate=evaluate or _strict(compute))
+    _MADE[id(made)] = made
+    return made
+
+
+_MADE: dict[int, Function] = {}
+
+
+def _made(number: int) -> Function:
+    """A function of ours, as it is pickled and read again in this process, by tasks of Sail."""
+    return _MADE[number]
+
+
+def _reduced(function: Function) -> tuple[Callable[..., Function], tuple[object]]:
+    """How any function is pickled: those of ours by their identity, the language's by their names."""
+    return (_made, (id(function),)) if id(function) in _MADE else (functions._named, (function.name,))
+
+
+copyreg.pickle(Function, _reduced)
 
 
 TIMES = _function("times", operator.mul)

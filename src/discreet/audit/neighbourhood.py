@@ -42,7 +42,7 @@ def read(dataset: Dataset, data: Mapping[str, object] = MappingProxyType({})) ->
         SourceError: one can't be read.
     """
     admitted = admit(dataset.tables, data, None).tables
-    return {table.name: admitted[table.name.casefold()].data for table in dataset.tables}
+    return {table.name: admitted[table.name.casefold()].whole() for table in dataset.tables}
 
 
 def in_memory(dataset: Dataset, rows: Rows) -> State:

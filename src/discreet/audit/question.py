@@ -178,7 +178,9 @@ def _throw_away_account(dataset: Dataset, folder: Path) -> Iterator[_ThrowAwayAc
 
 def _exact(state: State, plan: Plan) -> Exact:
     """The exact results of a plan, on the state that it was made for."""
-    return exact_parts(plan, open_engine(admit(state.dataset.tables, state.data, None), state.dataset.engine))
+    dataset = state.dataset
+    snapshot = admit(dataset.tables, state.data, None)
+    return exact_parts(plan, open_engine(snapshot, dataset.engine, dataset.cluster))
 
 
 def _distance(plan: Plan, one: Exact, other: Exact) -> float:

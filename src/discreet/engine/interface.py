@@ -36,6 +36,7 @@ from discreet.suggestions import nearest
 from discreet.tables import Kind, Table
 from discreet.tables.admission import Snapshot
 from discreet.tables.schema.dataset import CHOSEN_BY, EMBEDDED
+from discreet.tables.schema.spark import SparkConnect
 
 GROUP = "discreet.engines"
 """The entry point group: an engine's name, and its class, called with a snapshot."""
@@ -163,17 +164,19 @@ class ExactResult:
         raise TypeError("an exact result is private and can't be pickled or copied")
 
 
-def open_engine(snapshot: Snapshot, name: str = EMBEDDED) -> Engine:
+def open_engine(snapshot: Snapshot, name: str = EMBEDDED, cluster: SparkConnect | None = None) -> Engine:
     """Open an engine over a snapshot. No row is read yet.
 
     Args:
         snapshot: the tables as they were admitted.
         name: of the engine.
+        cluster: that it is to ask, if it asks one.
 
     Raises:
         EngineUnavailable: no engine of that name is installed.
     """
-    return cast("Engine", _loaded(name)(snapshot))
+    opened = _loaded(name)
+    return cast("Engine", opened(snapshot) if cluster is None else opened(snapshot, cluster))
 
 
 def chosen_by(name: str) -> str:

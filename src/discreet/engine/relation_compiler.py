@@ -79,7 +79,7 @@ class RelationCompiler:
 
         view = next(each for each in self._views if each.is_of(scan))
         kinds = {number: column.kind for number, column in enumerate(view.table.columns)}
-        unit = tuple(f"u{number}" for number in range(view.units))
+        unit = view.unit
         schema = dict.fromkeys(unit, "string")  # ids are only compared with each other, so any one type will do
         schema |= {f"c{number}": IBIS_TYPES[kinds[number]] for number in view.checked}
         schema |= {f"r{number}": IBIS_TYPES[kinds[number]] for number in view.unchecked}

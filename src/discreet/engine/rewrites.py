@@ -8,6 +8,9 @@ An item belongs to the owners of all orders with its number. Joined with one of 
 belongs to the owner of that order. Looking up all owners of an item, to compare them with the order's, gives the same
 rows. So that lookup is left out, and with it a join of all rows.
 
+Where admission noted beside each row whose it is, it is the other way round: the item says it, and the order needn't.
+Of its numbers each must be there once, or else an item would meet orders of others.
+
 Predicate pushdown: filters go below the joins they stand above, so that rows they leave out are never joined. Engines
 do that themselves, but not across tables that are made in between, as a limit on joins takes: there, rows of a unit
 that no answer needs would count among its pairs.
@@ -17,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from discreet.errors import unforeseen
 from discreet.query.ir import (
@@ -138,16 +142,67 @@ class _Pushdown(_Pass):
 
 def eliminate_owner_joins(exact: Exact) -> Exact:
     """The same question, without lookups of owners that a join makes anyway."""
-    return replace(exact, source=_Elimination().of(exact.source))
+    return replace(exact, source=_Elimination(_without_lookup).of(exact.source))
+
+
+def follow_noted_links(exact: Exact, is_unique: Callable[[Table, str], bool]) -> Exact:
+    """The same question, of rows beside which it is noted whose they are: along a link, one side alone has to say it.
+
+    Args:
+        exact: the question.
+        is_unique: whether each value is once in a column of a table, as far as rows can meet.
+    """
+    return replace(exact, source=_Elimination(partial(_without_units, is_unique=is_unique)).of(exact.source))
 
 
 class _Elimination(_Pass):
-    """Lookups of owners go, if the rows stay the same."""
+    """What joins along links make superfluous goes, if the rows stay the same.
+
+    Args:
+        simplified: makes a join simpler.
+    """
+
+    def __init__(self, simplified: Callable[[Join], Relation]) -> None:
+        super().__init__()
+        self._simplified = simplified
 
     def _rewritten(self, relation: Relation) -> Relation:
-        """The relation on rewritten ones, without a lookup."""
+        """The relation on rewritten ones, and simpler."""
         rewritten = super()._rewritten(relation)
-        return _without_lookup(rewritten) if isinstance(rewritten, Join) else rewritten
+        return self._simplified(rewritten) if isinstance(rewritten, Join) else rewritten
+
+
+def _without_units(join: Join, is_unique: Callable[[Table, str], bool]) -> Relation:
+    """The join without the units of the rows that a link leads to, each of which is the one with its number."""
+    for linked, entered in ((join.left, join.right), (join.right, join.left)):
+        scan, target = _private_scan(linked), _private_scan(entered)
+        if scan is None or target is None:
+            continue
+        number = _number_of(join.predicate, scan, target)
+        if number is not None and is_unique(target.table, number):
+            unowned = _instead(entered, replace(target, owner=None))
+            if entered is join.right:
+                return replace(join, right=unowned)
+            if join.kind is JoinKind.INNER:
+                return replace(join, left=unowned)
+    return join
+
+
+def _number_of(predicate: Expr | None, scan: Scan, target: Scan) -> str | None:
+    """The column of a table that says which of its rows the other's belong to, if a join goes along it; else None.
+
+    It is the one that a link leads to, or the id of the unit itself.
+    """
+    if scan.owner is None or target.owner is None:
+        return None
+    if scan.owner.hops:
+        return scan.owner.hops[0].to if _goes_along(predicate, scan, target) else None
+    own, other = scan.owner.unit, target.owner.unit
+    if target.owner.hops or own.column is None or other.column is None or own.at is not None or other.at is not None:
+        return None
+    ends = {(scan.alias, own.column.casefold()), (target.alias, other.column.casefold())}
+    is_read_alike = _is_read_alike(scan.table, own.column) and _is_read_alike(target.table, other.column)
+    return other.column if is_read_alike and any(set(pair) == ends for pair in equal_columns(predicate)) else None
 
 
 def _without_lookup(join: Join) -> Relation:
@@ -194,8 +249,8 @@ def _private_scan(relation: Relation) -> Scan | None:
             raise unforeseen(relation)
 
 
-def _instead(relation: Relation, joined: Join) -> Relation:
-    """The relation with a join in place of the scan of its private table."""
+def _instead(relation: Relation, joined: Relation) -> Relation:
+    """The relation with another in place of the scan of its private table."""
     match relation:
         case Scan():
             return joined
@@ -211,7 +266,7 @@ def _instead(relation: Relation, joined: Join) -> Relation:
             raise unforeseen(relation)
 
 
-def _goes_along(predicate: Expr, scan: Scan, target: Scan) -> bool:
+def _goes_along(predicate: Expr | None, scan: Scan, target: Scan) -> bool:
     """Whether a join follows the first link to the rows' owner, and the rest of the way is the same."""
     if scan.owner is None or not scan.owner.hops:
         return False

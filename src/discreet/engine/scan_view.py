@@ -27,6 +27,7 @@ class ScanView:
             NULL.
         unchecked: those read as a key whose public list leaves out what isn't listed anyway, so that enforcing it
             twice would be wasted.
+        is_coded: whether it tells units apart by a code, and has their size and id beside it.
     """
 
     number: int
@@ -34,6 +35,7 @@ class ScanView:
     owner: Owner | None
     checked: tuple[int, ...]
     unchecked: tuple[int, ...] = ()
+    is_coded: bool = False
 
     @property
     def name(self) -> str:
@@ -41,13 +43,25 @@ class ScanView:
         return f"scan{self.number}"
 
     @property
-    def units(self) -> int:
-        """The number of columns in which it says whose a row is."""
-        return 0 if self.owner is None else units_of(self.owner)
+    def unit(self) -> tuple[str, ...]:
+        """The columns that say whose a row is, and what else is known of the unit."""
+        number = 0 if self.owner is None else units_of(self.owner)
+        return unit_columns(number, is_coded=self.is_coded and number > 0)
 
     def is_of(self, scan: ir.Scan) -> bool:
         """Whether it has the rows of a scan."""
         return self.table == scan.table and self.owner == scan.owner
+
+
+def unit_columns(number: int, *, is_coded: bool) -> tuple[str, ...]:
+    """The columns about a row's unit: `u0, u1`; or its code `u0`, its `size`, and its id and period `i0, i1`.
+
+    Args:
+        number: of the columns that tell one unit from another, where there are no codes.
+        is_coded: whether there are.
+    """
+    ids = (f"{'i' if is_coded else 'u'}{place}" for place in range(number))
+    return ("u0", "size", *ids) if is_coded else tuple(ids)
 
 
 def units_of(owner: Owner) -> int:
@@ -55,10 +69,14 @@ def units_of(owner: Owner) -> int:
     return 0 if owner.unit.is_row else 1 if owner.unit.at is None else 2
 
 
-def scan_views_of(exact: ir.Exact) -> tuple[ScanView, ...]:
+def scan_views_of(exact: ir.Exact, *, is_coded: bool = False) -> tuple[ScanView, ...]:
     """The scan views of a question, with the columns of its predicates, keys and measures.
 
     Those of the unit aren't counted in: each view has them anyway.
+
+    Args:
+        exact: the question.
+        is_coded: whether units are told apart by codes.
     """
     checked, unchecked = _columns_read(exact)
     groups: list[list[ir.Scan]] = []
@@ -76,6 +94,7 @@ def scan_views_of(exact: ir.Exact) -> tuple[ScanView, ...]:
             owner=group[0].owner,
             checked=_positions(group, checked),
             unchecked=_positions(group, unchecked),
+            is_coded=is_coded and group[0].owner is not None,
         )
         for number, group in enumerate(groups)
     )

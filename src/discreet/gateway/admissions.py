@@ -206,7 +206,7 @@ class Admissions(Versions):
             )
         self._current = None  # which lets go of its folders, once no question runs on them
         for group, snapshot in made.items():
-            self._memory[group] = {name: held for name, held in snapshot.tables.items() if held.data is not None}
+            self._memory[group] = {name: held for name, held in snapshot.tables.items() if held.data}
         return AdmissionReport(
             version=admitted[-1].version,
             tables={name: found for snapshot in made.values() for name, found in snapshot.report.items()},
@@ -222,7 +222,7 @@ class Admissions(Versions):
         for table in tables:
             check_read(table, snapshot.report[table.name], at_most_unreadable)
         if any(table.unique for table in tables):
-            engine = open_engine(snapshot, self._dataset.engine)
+            engine = open_engine(snapshot, self._dataset.engine, self._dataset.cluster)
             for table in tables:
                 engine.check(table)
         return replace(snapshot, report=with_unit_sizes(snapshot, self._dataset.tables)) if sized else snapshot
@@ -234,8 +234,8 @@ class Admissions(Versions):
             return Snapshot(tables=self._held(group))
         before = Snapshot.load(parent / admitted.snapshot, self._held(group))
         for held in before.tables.values():
-            if held.file is not None:
-                _linked(parent / admitted.snapshot / held.file, folder / held.file)
+            for file in held.files:
+                _linked(parent / admitted.snapshot / file, folder / file)
         return Snapshot(tables=before.tables, folder=folder, report=before.report)
 
     def _sweep(self, groups: Sequence[str], keep: int) -> None:

@@ -14,6 +14,7 @@ from discreet.privacy import Bounds, BoundValue, Budget, Keys, Limits, Unit
 from discreet.suggestions import did_you_mean
 from discreet.tables import Column, Kind, Link, Source, Table
 from discreet.tables.schema.column import kind_of
+from discreet.tables.schema.spark import SparkConnect
 from discreet.tables.schema.table import MOST_LEFT_OUT, MOST_ROWS_PER_UNIT, ROW_CEILING
 
 Declaration: TypeAlias = Bounds | Keys | Column | None
@@ -215,6 +216,24 @@ def shares_of(analysts: Mapping[str, BudgetLike] | None) -> dict[str, Budget]:
     """
     named = _by_name("analysts", analysts, 'analysts={"alice": 1}')
     return {analyst: budget_of(share) for analyst, share in named.items()}
+
+
+def cluster_of(cluster: object) -> SparkConnect | None:
+    """A cluster, of an address or a session.
+
+    Raises:
+        InvalidArgument: it is neither.
+    """
+    if cluster is None or isinstance(cluster, SparkConnect):
+        return cluster
+    if isinstance(cluster, str):
+        return SparkConnect(remote=cluster)
+    if callable(getattr(cluster, "range", None)) and hasattr(cluster, "conf"):
+        return SparkConnect(session=cluster)
+    raise InvalidArgument(
+        f"cluster must be an address or a session of Spark, not {type(cluster).__name__}",
+        hint='cluster="sc://host:15002"; or "local", for Sail in this process',
+    )
 
 
 def text_of(value: object, name: str, example: str = "census") -> str:

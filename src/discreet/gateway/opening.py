@@ -18,6 +18,7 @@ from discreet.gateway.declaring import (
     DeclaredTable,
     UnitLike,
     budget_of,
+    cluster_of,
     shares_of,
     table,
     text_of,
@@ -55,6 +56,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     failures: int = FAILURES,
     least_units: int = 0,
     engine: str = EMBEDDED,
+    cluster: object = None,
     weaken: Collection[str] = (),
 ) -> Protected:
     """Put one table behind an account, or several that the same people are in.
@@ -93,6 +95,8 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         least_units: values of groups whose noisy number of units is smaller are withheld; 0 if all are shown. The
             number is measured, and paid for, with each question. A rule of many custodians: it adds no privacy.
         engine: what runs questions over the admitted tables: DuckDB, unless another one is installed and named.
+        cluster: that the engine "spark" asks: the address of Spark Connect, "local" for Sail in this process, or a
+            session of your own, which is used and not closed.
         weaken: changes of what is declared that may weaken what was promised once something was spent, by name:
             "budget", "failures", "publish people", "narrow people.income", "keys people.town".
 
@@ -159,6 +163,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         failures=failures,
         least_units=least_units,
         engine=text_of(engine, "engine", EMBEDDED),
+        cluster=cluster_of(cluster),
     )
     protected = _open(dataset, held, create_ledger=True, weaken=weaken)
     protected.admissions.first()

@@ -187,7 +187,7 @@ class Versions(ABC):
             opened.append((snapshot, lock))
         together = Snapshot.together(each for each, _ in opened)
         locks = tuple(lock for _, lock in opened if lock is not None)
-        return Current(admitted, open_engine(together, self._dataset.engine), together, locks)
+        return Current(admitted, open_engine(together, self._dataset.engine, self._dataset.cluster), together, locks)
 
     def _damaged(self, admitted: Admitted) -> Iterator[str]:
         """The damage to one group's snapshot."""

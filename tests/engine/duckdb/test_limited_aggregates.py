@@ -17,7 +17,17 @@ from hypothesis import given, settings
 from discreet.engine.duckdb.aggregation import MOST_ROWS, Adds, Shape
 from discreet.engine.duckdb.contribution_limits import limit_contributions
 from discreet.privacy import Limits
-from support.limited import Answer, Entry, asked_of_duckdb, by_hand, key_types, run_program, towards_zero, unit_types
+from support.limited import (
+    Answer,
+    Entry,
+    asked_in_parts,
+    asked_of_duckdb,
+    by_hand,
+    key_types,
+    run_program,
+    towards_zero,
+    unit_types,
+)
 
 BIG = 2**63 - 1
 DOMAINS: dict[str, list[Any]] = {
@@ -131,6 +141,50 @@ def test_the_statements_do_so_with_many_rows(limits: Limits, keys: int) -> None:
     for units, colliding in product((0, 1, 2), (False, True)):
         case = crowd(limits, units=units, keys=keys)
         assert answer(case, colliding=colliding) == by_hand(case.shape, case.entries, case.types, colliding=colliding)
+
+
+@settings(max_examples=150)
+@given(cases(units=(1, 2)), st.booleans())
+def test_what_is_noted_of_units_changes_no_answer(case: Case, colliding: bool) -> None:
+    """Codes in place of units, and sizes that are theirs or larger."""
+    coded = replace(case, shape=coded_shape(case.shape))
+    assert answer(coded, colliding=colliding) == by_hand(case.shape, case.entries, case.types, colliding=colliding)
+
+
+def coded_shape(shape: Shape) -> Shape:
+    """The same with codes; keys are looked up late where that may be."""
+    by_rows = shape.limits.rows is not None and shape.limits.groups is None
+    is_late = by_rows and all(adds.is_summed for adds in shape.measures)
+    return replace(shape, is_coded=True, late=tuple(range(shape.keys)) if is_late else ())
+
+
+@pytest.mark.parametrize("keys", [0, 1, 2])
+@pytest.mark.parametrize("limits", CROWDED)
+def test_nor_with_many_rows(limits: Limits, keys: int) -> None:
+    """The same with units that are over all limits at once."""
+    for units, colliding in product((1, 2), (False, True)):
+        case = crowd(limits, units=units, keys=keys)
+        coded = replace(case, shape=replace(case.shape, is_coded=True))
+        assert answer(coded, colliding=colliding) == by_hand(case.shape, case.entries, case.types, colliding=colliding)
+
+
+@settings(max_examples=60)
+@given(cases(), st.sampled_from([2, 3, 8]), st.booleans(), st.booleans())
+def test_parts_change_no_answer(case: Case, parts: int, is_coded: bool, colliding: bool) -> None:
+    """Units apart, each with all of its rows: what is added up is what all rows together come to."""
+    shape = replace(case.shape, is_coded=is_coded and case.shape.units > 0)
+    found = asked_in_parts(shape, case.entries, case.types, parts, colliding=colliding)
+    assert found == by_hand(case.shape, case.entries, case.types, colliding=colliding)
+
+
+@pytest.mark.parametrize("limits", CROWDED)
+def test_nor_do_parts_of_many_rows(limits: Limits) -> None:
+    """The same with units that are over all limits at once."""
+    for keys, is_coded in product((0, 1, 2), (False, True)):
+        case = crowd(limits, units=1, keys=keys)
+        shape = replace(case.shape, is_coded=is_coded)
+        found = asked_in_parts(shape, case.entries, case.types, 2)
+        assert found == by_hand(case.shape, case.entries, case.types)
 
 
 @pytest.mark.soak
@@ -249,7 +303,7 @@ def test_values_that_collide_do_not_widen_the_limit() -> None:
         connection.execute("CREATE TABLE contributions (u0 BIGINT, k0 BIGINT, v0 BIGINT)")
         rows = [[*each.unit, *each.key, *each.values] for each in case.entries]
         connection.executemany("INSERT INTO contributions VALUES (?, ?, ?)", rows)
-        found = run_program(connection, replace(program, setup=tuple(careless)), keys=1)
+        found = run_program(connection, replace(program, setup=tuple(careless)), shape=case.shape)
     assert found.measures == {(group,): (3,) for group in range(4)}  # what this test is there to catch
 
 
@@ -299,7 +353,7 @@ def test_products_beyond_127_bits_are_scaled_exactly(limits: Limits) -> None:
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE contributions AS SELECT 1 AS u0, i % 3 AS v0 FROM range({rows}) AS rows(i)")
         connection.execute("CREATE VIEW source_rows AS SELECT u0 FROM contributions")
-        (found,) = run_program(connection, limit_contributions(shape), keys=0).histograms
+        (found,) = run_program(connection, limit_contributions(shape), shape).histograms
     assert found == {(bin_,): len(range(bin_, rows, 3)) * step * 2**16 // rows for bin_ in range(3)}
 
 
@@ -307,13 +361,14 @@ def test_products_beyond_127_bits_are_scaled_exactly(limits: Limits) -> None:
 def test_threads_are_nothing(limits: Limits) -> None:
     """Enough rows that DuckDB shares them out: one thread and four say the same."""
     measures = (Adds("distinct", greatest=1), Adds("histogram", greatest=1024, constant=1024))
-    program = limit_contributions(Shape(units=1, keys=1, measures=measures, groups=None, limits=limits, salt="s"))
+    shape = Shape(units=1, keys=1, measures=measures, groups=None, limits=limits, salt="s")
+    program = limit_contributions(shape)
     answers = []
     for threads in (1, 4):
         with duckdb.connect(config={"threads": threads, "preserve_insertion_order": False}) as connection:
             row = "(i * i) % 9973 AS u0, i % 11 AS k0, 'text ' || i % 1000 AS v0, i % 64 AS v1"
             connection.execute(f"CREATE TABLE contributions AS SELECT {row} FROM range(400000) AS rows(i)")
             connection.execute("CREATE VIEW source_rows AS SELECT u0 FROM contributions")
-            answers.append(run_program(connection, program, keys=1))
+            answers.append(run_program(connection, program, shape))
     assert answers[0] == answers[1]
     assert answers[0].histograms[0]

@@ -39,7 +39,7 @@ from discreet.query.ir import (
     Windowed,
 )
 from discreet.tables import Kind
-from discreet.tables.admission import raw_views_of
+from discreet.tables.admission import lock_to, raw_views_of
 from support.engines import as_if_admitted, engine_as_if_admitted
 from support.questions import AT_LEAST, BOTH, EQUAL, LESS, PLUS, TIMES, by_group, call, count, literal, total
 from support.shop import COLUMNS, DAYS, Rows, Shop, engine, shop
@@ -89,7 +89,9 @@ def crowd() -> dict[str, pa.Table]:
 def prepared(asked: Exact, tables: dict[str, Any], *statements: str) -> list[list[tuple[Any, ...]]]:
     """What statements give where the question's contributions are."""
     with Session() as session:
-        raw = raw_views_of(session, asked.tables, as_if_admitted(asked.tables, tables))
+        snapshot = as_if_admitted(asked.tables, tables)
+        lock_to(session, asked.tables, snapshot)
+        raw = raw_views_of(session, asked.tables, snapshot)
         views = scan_views_of(asked)
         for scan_view in views:
             make_scan_view(session, scan_view, raw)

@@ -104,7 +104,7 @@ def test_duckdb_would_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     snapshot = admitted("file", tmp_path)
     break_at(monkeypatch, statements(snapshot))
     with pytest.raises(duckdb.Error) as told:
-        DuckDB(snapshot)._answer(Compiled.of(QUESTION))
+        DuckDB(snapshot)._answer(Compiled.of(QUESTION, snapshot))
     assert CANARY in everything_said(told.value)
 
 

@@ -290,8 +290,7 @@ def test_an_engine_with_one_mistake_is_found(mistake: str, engine_tried: Tried) 
 
     def opened(snapshot: Snapshot, **settings: Any) -> Engine:
         tables = {
-            name: replace(held, data=None if held.data is None else wrong.reads(held.data))
-            for name, held in snapshot.tables.items()
+            name: replace(held, data=tuple(map(wrong.reads, held.data))) for name, held in snapshot.tables.items()
         }
         return cast("Engine", WrongTwin(engine_tried.opened(replace(snapshot, tables=tables), **settings), wrong))
 

@@ -157,7 +157,7 @@ def test_tables_are_joined_wherever_they_lie(where: str, into: str, tmp_path: Pa
     if folder is not None:
         folder.mkdir()
     snapshot = admit(list(tables.values()), held(tables), folder)
-    in_files = {name for name, table in tables.items() if snapshot.path(table) is not None}
+    in_files = {name for name, table in tables.items() if snapshot.files(table)}
     assert in_files == (tables.keys() - held(tables).keys() if folder is not None else set())
     opened = engine_on(snapshot)
     for table in tables.values():

@@ -180,7 +180,7 @@ def test_every_kind_of_source_gives_the_same_answer(kind: str, into: str, tmp_pa
     table = people(source, columns)
     folder = tmp_path if into == "file" else None
     snapshot = admit([table], {source.location: data}, folder)
-    assert (snapshot.path(table) is None) is (into == "memory" or source.kind == "memory")
+    assert (not snapshot.files(table)) is (into == "memory" or source.kind == "memory")
     assert answer(snapshot, table) == WANTED
 
 
@@ -214,7 +214,7 @@ def test_links_are_read_as_carefully_as_ids(tmp_path: Path) -> None:
     items = Table(
         name="items", source=source, columns=columns, unit=None, limits=limits, links=(Link("id", "orders", "id"),)
     )
-    found = {name: held.data for name, held in admit([orders, items], {}, None).tables.items()}
+    found = {name: held.whole() for name, held in admit([orders, items], {}, None).tables.items()}
     assert found["orders"]["id"].to_pylist() == [7, None, 7]
     assert found["items"]["id"].to_pylist() == [7, 7]
     assert admitted(orders)["id"] == [7, 7, 7]
@@ -234,7 +234,7 @@ def test_one_source_of_two_tables_with_columns_of_several_kinds(tmp_path: Path) 
         )
         for kind in (Kind.DATE, Kind.BOOLEAN, Kind.TEXT)
     ]
-    counts = {name: held.data["g"].null_count for name, held in admit(tables, {}, None).tables.items() if held.data}
+    counts = {name: held.whole()["g"].null_count for name, held in admit(tables, {}, None).tables.items()}
     assert counts == {"date": 1, "boolean": 1, "text": 0}
 
 

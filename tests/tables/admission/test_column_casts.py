@@ -360,7 +360,7 @@ def test_categories_are_cut_before_they_stand_in_every_row() -> None:
     source, column = Source(kind="memory", location="t"), Column(name="v", kind=Kind.TEXT)
     table = table_of(source, column)
     snapshot = admit([table], {"t": data}, None)
-    held = snapshot.tables["t"].data
+    held = snapshot.tables["t"].whole()
     assert held is not None
     found = held["v"].to_pylist()
     assert found[:5] == ["é" * LONGEST_TEXT, "a" * LONGEST_TEXT, "b", None, None]

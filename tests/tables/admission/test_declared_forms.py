@@ -32,7 +32,7 @@ def read(texts: list[Any], kind: Kind, source: Source | None = None, **form: Any
     """What values become, each in a row of its own, of a frame's texts or numbers."""
     column = Column(name="x", kind=kind, **form)
     table = Table(name="t", source=source or MEMORY, columns=(column,), unit=dp.Unit.row())
-    return admit([table], {"t": pa.table({"x": texts})}, None).tables["t"].data["x"].to_pylist()
+    return admit([table], {"t": pa.table({"x": texts})}, None).tables["t"].whole()["x"].to_pylist()
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_values_of_the_kinds_stay_where_they_are(case: str, tmp_path: Path) -> N
     path = write(tmp_path / "people.parquet", values, row_group_size=2)
     snapshot = admitted(path, kind)
     held = snapshot.tables["people"]
-    assert (held.rows, held.file, len(held.places)) == (len(values), None, 1)
+    assert (held.rows, held.files, len(held.places)) == (len(values), (), 1)
     assert snapshot.report["people"]["rows"] == len(values)
     assert list(tmp_path.iterdir()) == [path]
     copied = admit([Table(

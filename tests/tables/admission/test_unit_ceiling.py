@@ -37,7 +37,11 @@ def table_of(
 def rows_of(snapshot: Snapshot, name: str = "visits") -> list[tuple[Any, ...]]:
     """What was admitted of a table."""
     held = snapshot.tables[name]
-    found = held.data if held.file is None or snapshot.folder is None else pq.read_table(snapshot.folder / held.file)
+    found = (
+        held.whole()
+        if not held.files
+        else pq.read_table(snapshot.folder / held.files[0], columns=[*held.names.values()])
+    )
     assert found.num_rows == held.rows
     return sorted(tuple(row.values()) for row in found.to_pylist())
 

@@ -29,7 +29,7 @@ def admitted(data: object, source: Source, kind: Kind = Kind.INTEGER, **more: An
     columns = (Column(name="pid", kind=kind, **more),)
     table = Table(name="t", source=source, columns=columns, unit=dp.Unit("pid"), limits=dp.Limits(rows=9))
     found = admit([table], {"t": data}, None)
-    return found.tables["t"].data["pid"].to_pylist(), found.report["t"]
+    return found.tables["t"].whole()["pid"].to_pylist(), found.report["t"]
 
 
 def sources(folder: Path) -> dict[str, tuple[object, Source]]:

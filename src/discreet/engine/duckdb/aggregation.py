@@ -1,14 +1,14 @@
 """Adding up: what its SQL depends on, the statements where nothing is limited, and the result that is read off them.
 
-The statements read two views. `contributions` has one row per private row that counts: the unit's columns `u0, u1`,
-never NULL; the keys `k0, k1, …` (its number in a public list, or the value itself); and `v0, v1, …`, what the row
-contributes to each measure that needs it (see `Adds`). `source_rows` is the same before rows whose key isn't public
-were left out, with the unit's columns only.
+The statements read two views. `contributions` has one row per private row that counts: the columns about its unit (see
+`unit_columns`), those that tell it from others never NULL; the keys `k0, k1, …` (its number in a public list, or the
+value itself); and `v0, v1, …`, what the row contributes to each measure that needs it (see `Adds`). `source_rows` is
+the same before rows whose key isn't public were left out, with the columns about units only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -68,12 +68,12 @@ class Shape:
     """The shape of a question: all that its SQL depends on, which is numbers and limits, no names and no values.
 
     Args:
-        units: how many columns say whose a row is; none, if each row is a unit.
+        units: how many columns say whose a row is, where there are no codes; none, if each row is a unit.
         keys: how many columns say which group a row is in.
         measures: what each adds up.
         groups: how many groups there can be, if all keys are public.
-        late: keys that are looked up in their lists only after adding up; where each row is a unit, and a column's
-            declared keys promise few groups.
+        late: keys that are looked up in their lists only after adding up, where a column's declared keys promise few
+            groups: of rows that are units, and of sums by codes, which limits on groups don't touch.
         scans: views that the rows come from, each with `u0, u1`, and with a twin that has all rows (see `all_units`):
             they may be narrowed to some units, so that nothing is computed of the others. None, if that makes no
             difference.
@@ -81,6 +81,8 @@ class Shape:
         salt: public text.
         contributions: where the rows come from: the view, or what is left of it.
         rows: how many rows the table has, or more. It decides how wide integers must be, not what they are.
+        is_coded: whether a code stands for each unit, and the size beside it is at least the number of its rows. Then
+            units of which that says that they are within the limits aren't looked at. The integers are the same.
     """
 
     units: int
@@ -93,27 +95,46 @@ class Shape:
     scans: tuple[str, ...] = ()
     contributions: str = CONTRIBUTIONS
     rows: int = MOST_ROWS
+    is_coded: bool = False
+
+    @property
+    def unit(self) -> list[str]:
+        """The columns that tell one unit from another."""
+        return ["u0"] if self.is_coded else self.ids
+
+    @property
+    def ids(self) -> list[str]:
+        """The columns with which a unit's choices are hashed: its id and period, which no one else has."""
+        return numbered("i" if self.is_coded else "u", self.units)
 
     def width(self, greatest: int) -> Literal["BIGINT", "HUGEINT"] | None:
         """The type that holds a sum, over all rows, of integers up to `greatest`; None if there is none."""
         return "BIGINT" if greatest * self.rows < 2**62 else "HUGEINT" if greatest * self.rows < 2**126 else None
 
 
-def shape_of(exact: ir.Exact) -> Shape:
-    """The shape of a question."""
+def shape_of(exact: ir.Exact, *, is_coded: bool = False) -> Shape:
+    """The shape of a question.
+
+    Args:
+        exact: the question.
+        is_coded: whether its units have codes.
+    """
     groups: int | None = 1
     for key in exact.keys:
         groups = None if groups is None or key.values is None else groups * len(key.values)
-    is_row = exact.owner.unit.is_row
-    late = (number for number, key in enumerate(exact.keys) if is_row and listed_keys(key, exact) is not None)
+    measures = tuple(map(adds_of, exact.measures))
+    by_rows = is_coded and exact.limits.rows is not None and exact.limits.groups is None
+    is_late = exact.owner.unit.is_row or (by_rows and all(adds.is_summed for adds in measures))
+    late = (number for number, key in enumerate(exact.keys) if is_late and listed_keys(key, exact) is not None)
     return Shape(
         units=units_of(exact.owner),
         keys=len(exact.keys),
-        measures=tuple(map(adds_of, exact.measures)),
+        measures=measures,
         groups=groups,
         late=tuple(late),
         limits=exact.limits,
         salt=exact.salt,
+        is_coded=is_coded,
     )
 
 
@@ -184,39 +205,49 @@ def rows_at_most(relation: ir.Relation, counts: Mapping[str, int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """Statements that make temporary tables, and the queries of the answer, each of which may be given an ORDER BY.
+    """Statements that make temporary tables, and the queries of what is added up of several parts.
 
     Args:
         setup: to be run first, in this order.
-        query: `k0, k1, …`, then `m0, m1, …`, one column per measure; 0 for a histogram. All groups are here.
-        histograms: one query for each histogram, in the order of the measures: `k0, k1, …, bin, count`, one row for
-            each bin of a group whose count isn't 0; in no order, and of no groups but those of `query`. A count is in
-            steps, so a row within the limits counts 2^-grid. It is a BIGINT where steps × rows are below 2^62, which
-            NumPy and Arrow read without loss, and a HUGEINT elsewhere. Keys are as in `query`.
+        query: `k0, k1, …`, then `m0, m1, …`, one column per measure; 0 for a histogram, and for distinct values. All
+            groups are here.
+        values: one query for each measure of distinct values, in the order of the measures: `k0, k1, …, value`, each
+            value of a group once; of no groups but those of `query`.
+        histograms: one query for each histogram, in the order of the measures: `k0, k1, …, bin, count`; in no order,
+            of no groups but those of `query`, and with several rows for a bin, whose counts add up to 0 or more. A
+            count is in steps, so a row within the limits counts 2^-grid. Keys are as in `query`.
     """
 
     setup: tuple[str, ...]
     query: str
+    values: tuple[str, ...] = ()
     histograms: tuple[str, ...] = ()
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """All queries: the one of the groups, those of values, those of histograms."""
+        return (self.query, *self.values, *self.histograms)
 
 
 def each_row(shape: Shape) -> Statements:
     """The statements that add up where each row is a unit, so that there is nothing to limit."""
-    counted = (
-        whole_histogram(shape, number, adds) for number, adds in enumerate(shape.measures) if adds.what == "histogram"
-    )
+    by_value = (f"{whole_values(shape, number)} GROUP BY ALL" for number, _ in of_values(shape, "distinct"))
+    counted = (whole_histogram(shape, number, adds) for number, adds in of_values(shape, "histogram"))
     return Statements(
         (),
-        _late(shape, plain(shape, units="count(*)"), numbered("m", len(shape.measures))),
-        tuple(_late(shape, each, ["bin", "count"]) for each in counted),
+        looked_up(shape, plain(shape, units="count(*)"), numbered("m", len(shape.measures))),
+        tuple(looked_up(shape, each, ["value"]) for each in by_value),
+        tuple(looked_up(shape, each, ["bin", "count"]) for each in counted),
     )
 
 
-def plain(shape: Shape, *, units: str) -> str:
-    """The sums of all contributions per group, without any limit.
+def plain(shape: Shape, *columns: str, units: str) -> str:
+    """The sums of all contributions per group, without any limit; values are counted elsewhere.
 
-    Different values can't be corrected by what units over the limit have too much, so they are counted elsewhere,
-    unless there is no limit because each row is a unit.
+    Args:
+        shape: of the question.
+        columns: further ones.
+        units: the number of units, in SQL.
     """
     keys = numbered("k", shape.keys)
     measures = []
@@ -226,11 +257,22 @@ def plain(shape: Shape, *, units: str) -> str:
             "constant": f"count(*) * CAST({adds.constant} AS HUGEINT)",
             "present": f"count(v{number}) * CAST({adds.constant} AS HUGEINT)",
             "values": f"coalesce(sum(v{number}), 0)",
-            "distinct": NOTHING if shape.units else f"count(DISTINCT v{number})",
+            "distinct": NOTHING,
             "histogram": NOTHING,
         }
         measures.append(f"{by_kind[adds.what]} AS m{number}")
-    return f"SELECT {listed(keys, measures)} FROM {shape.contributions} {group_by(keys)}"
+    return f"SELECT {listed(keys, measures, columns)} FROM {shape.contributions} {group_by(keys)}"
+
+
+def of_values(shape: Shape, what: Literal["distinct", "histogram"]) -> Iterator[tuple[int, Adds]]:
+    """The measures that count values in one way or the other, with their numbers."""
+    return ((number, adds) for number, adds in enumerate(shape.measures) if adds.what == what)
+
+
+def whole_values(shape: Shape, number: int, *columns: str) -> str:
+    """The values of all contributions to a measure, with their groups, and what more is to be read of them."""
+    read = listed(numbered("k", shape.keys), [f"v{number} AS value"], columns)
+    return f"SELECT {read} FROM {shape.contributions} WHERE v{number} IS NOT NULL"
 
 
 def whole_histogram(shape: Shape, number: int, adds: Adds) -> str:
@@ -245,7 +287,7 @@ def weighed(rows: str, adds: Adds, shape: Shape) -> str:
     return f"CAST({rows} AS {shape.width(adds.greatest)}) * {adds.constant}"
 
 
-def _late(shape: Shape, query: str, columns: list[str]) -> str:
+def looked_up(shape: Shape, query: str, columns: list[str]) -> str:
     """The query's rows with late keys looked up; `columns` are those beside the keys."""
     if not shape.late:
         return query
@@ -253,21 +295,10 @@ def _late(shape: Shape, query: str, columns: list[str]) -> str:
     return f"SELECT {listed(keys, columns)} FROM ({query}) {' '.join(map(key_lookup, shape.late))}"
 
 
-def by_group(histogram: str, keys: int) -> str:
-    """A histogram as two lists for each group: there may be many bins, and a row for each takes twice the time."""
-    names = numbered("k", keys)
-    return f"SELECT {listed(names, ['list(bin)', 'list(count)'])} FROM ({histogram}) {group_by(names)}"
-
-
-def in_order(keys: int) -> str:
-    """Groups in the order of their keys: the order of first appearance would tell whose row came first."""
-    return f"ORDER BY {listed(numbered('k', keys))}" if keys else ""
-
-
 def result_of(
     exact: ir.Exact, groups: Sequence[tuple[Any, ...]], counts: Sequence[Sequence[tuple[Any, ...]]]
 ) -> ExactResult:
-    """The result of a question, from DuckDB's groups and counts."""
+    """The result of a question, from its groups and counts, as `added_up` has them; a group may be there twice."""
     width = len(exact.keys)
     places = {group[:width]: place for place, group in enumerate(groups)}
     histograms: dict[str, list[dict[int, int]]] = {}
@@ -275,7 +306,7 @@ def result_of(
         histograms[measure.name] = [{} for _ in groups]
         for *key, numbers, sizes in rows:
             if numbers:
-                histograms[measure.name][places[tuple(key)]] = dict(zip(numbers, sizes, strict=True))
+                histograms[measure.name][places[tuple(key)]] |= zip(numbers, sizes, strict=True)
     return ExactResult(
         keys=[_key_values(exact.keys, group) for group in groups],
         measures={

@@ -19,13 +19,15 @@ from discreet.engine.duckdb.aggregation import (
     CONTRIBUTIONS,
     NOTHING,
     SOURCE_ROWS,
-    Adds,
     Shape,
     Statements,
     each_row,
+    looked_up,
+    of_values,
     plain,
     weighed,
     whole_histogram,
+    whole_values,
 )
 from discreet.engine.duckdb.clauses import group_by, hash_rank, listed, matching, numbered
 from discreet.engine.duckdb.scan_views import show_all_units, show_units
@@ -61,8 +63,7 @@ def surplus(pairs: str, shape: Shape, limit: int) -> str:
 
 def distinct_units(shape: Shape) -> str:
     """The number of units, as `n`. DuckDB counts groups faster than COUNT(DISTINCT)."""
-    unit = numbered("u", shape.units)
-    return f"SELECT count(*) AS n FROM (SELECT {listed(unit)} FROM {shape.contributions} {group_by(unit)})"
+    return f"SELECT count(*) AS n FROM (SELECT {listed(shape.unit)} FROM {shape.contributions} {group_by(shape.unit)})"
 
 
 def sum_names(shape: Shape) -> list[str]:
@@ -130,13 +131,16 @@ def value_tables(shape: Shape, scope: Scope) -> Iterator[str]:
 
     Lost are the values that a unit has beyond the limit, whose choice is by hash, and those of pairs left out.
     """
-    unit, keys = numbered("u", shape.units), numbered("k", shape.keys)
-    for number, adds in _of_values(shape):
-        triples = f"SELECT {listed(unit, keys)}, v{number} AS v, count(*) AS c FROM {scope.rows}"
-        yield f"CREATE TEMP TABLE triples{number} AS {triples} WHERE v{number} IS NOT NULL GROUP BY ALL"
+    keys = numbered("k", shape.keys)
+    for number, adds in enumerate(shape.measures):
+        if not adds.is_of_values:
+            continue
+        about = listed(dict.fromkeys([*shape.unit, *shape.ids, *keys]), [f"v{number} AS v", "count(*) AS c"])
+        triples = f"SELECT {about} FROM {scope.rows} WHERE v{number} IS NOT NULL GROUP BY ALL"
+        yield f"CREATE TEMP TABLE triples{number} AS {triples}"
         if adds.what == "distinct":
-            lost = f"SELECT {listed(keys)}{',' if keys else ''} v, c FROM triples{number}"
-            beyond = f"{hash_rank(scope.within, unit, [*keys, 'v'], shape.salt)} > {scope.limit}"
+            lost = f"SELECT {listed(keys, ['v', 'c'])} FROM triples{number}"
+            beyond = f"{hash_rank(scope.within, shape.ids, [*keys, 'v'], shape.salt)} > {scope.limit}"
             yield (
                 f"CREATE TEMP TABLE lost{number} AS {lost} WHERE u0 IS NOT NULL QUALIFY {beyond} "
                 f"UNION ALL {lost} WHERE u0 IS NULL"
@@ -144,52 +148,34 @@ def value_tables(shape: Shape, scope: Scope) -> Iterator[str]:
 
 
 def different(shape: Shape) -> Iterator[str]:
-    """For each measure of distinct values, their number per group; the other measures are 0.
-
-    A value is there as long as not all of its rows are lost.
-    """
+    """The values of each measure that counts different ones: each is there as long as not all of its rows are lost."""
     keys = numbered("k", shape.keys)
-    for number, adds in _of_values(shape):
-        if adds.what == "distinct":
-            pair = listed(keys, ["v"])
-            left = f"""
-                SELECT {pair} FROM (
-                    SELECT {listed(keys, [f"v{number} AS v"])}, count(*) AS c FROM {shape.contributions}
-                    WHERE v{number} IS NOT NULL GROUP BY ALL
-                    UNION ALL SELECT {pair}, -c FROM lost{number}
-                ) GROUP BY ALL HAVING sum(c) > 0
-            """
-            measures = (
-                f"{'count(*)' if other == number else NOTHING} AS m{other}" for other in range(len(shape.measures))
-            )
-            yield f"SELECT {listed(keys, measures)} FROM ({left}) {group_by(keys)}"
+    for number, _ in of_values(shape, "distinct"):
+        yield f"""
+            SELECT {listed(keys, ["value"])} FROM (
+                {whole_values(shape, number, "count(*) AS c")} GROUP BY ALL
+                UNION ALL SELECT {listed(keys, ["v", "-c"])} FROM lost{number}
+            ) GROUP BY ALL HAVING sum(c) > 0
+        """
 
 
 def histograms(shape: Shape, scope: Scope) -> Iterator[str]:
     """For each histogram, its counts: those without a limit, less the units' excess, less the pairs left out."""
     keys = numbered("k", shape.keys)
-    for number, adds in _of_values(shape):
-        if adds.what == "histogram":
-            total = weighed("c", adds, shape)
-            share = shared(total, "n", scope.limit, shape.width(adds.greatest * scope.limit))
-            rows_within = f"CAST(sum(c) OVER (PARTITION BY {listed(scope.within)}) AS BIGINT) AS n"
-            bins = listed(keys, ["v AS bin"])
-            yield f"""
-                SELECT {listed(keys, ["bin"])}, CAST(sum(count) AS {shape.width(adds.greatest)}) AS count FROM (
-                    {whole_histogram(shape, number, adds)}
-                    UNION ALL
-                    SELECT {bins}, sum({share} - {total}) AS count
-                    FROM (SELECT *, {rows_within} FROM triples{number} WHERE u0 IS NOT NULL)
-                    WHERE n > {scope.limit} GROUP BY ALL
-                    UNION ALL
-                    SELECT {bins}, -sum({total}) AS count FROM triples{number} WHERE u0 IS NULL GROUP BY ALL
-                ) GROUP BY ALL HAVING sum(count) > 0
-            """
-
-
-def _of_values(shape: Shape) -> Iterator[tuple[int, Adds]]:
-    """The measures that count values, with their numbers."""
-    return ((number, adds) for number, adds in enumerate(shape.measures) if adds.is_of_values)
+    for number, adds in of_values(shape, "histogram"):
+        total = weighed("c", adds, shape)
+        share = shared(total, "n", scope.limit, shape.width(adds.greatest * scope.limit))
+        rows_within = f"CAST(sum(c) OVER (PARTITION BY {listed(scope.within)}) AS BIGINT) AS n"
+        bins = listed(keys, ["v AS bin"])
+        yield f"""
+            {whole_histogram(shape, number, adds)}
+            UNION ALL
+            SELECT {bins}, sum({share} - {total}) AS count
+            FROM (SELECT *, {rows_within} FROM triples{number} WHERE u0 IS NOT NULL)
+            WHERE n > {scope.limit} GROUP BY ALL
+            UNION ALL
+            SELECT {bins}, -sum({total}) AS count FROM triples{number} WHERE u0 IS NULL GROUP BY ALL
+        """
 
 
 def limit_contributions(shape: Shape) -> Statements:
@@ -209,34 +195,46 @@ def limit_contributions(shape: Shape) -> Statements:
 def _by_rows(shape: Shape, limit: int) -> Statements:
     """At most `limit` rows of a unit count, over all groups together; a limit on groups is for counts of units.
 
-    `heavy` are all units that may be over the limit: rows that no public key lists are counted too, which spares
-    the first pass from looking keys up. Their exact totals come out of `pairs`, or `triples…`. Since their rows are
-    their own affair, nothing is missed where scans show no others, and little is computed: few units are heavy.
+    Only units are looked at that may be over the limit. If their sizes are noted, that tells which. Else `heavy` are
+    all that have more rows: those that no public key lists are counted too, which spares the first pass from looking
+    keys up. Their exact totals come out of `pairs`, or `triples…`. Since their rows are their own affair, nothing is
+    missed where scans show no others, and little is computed: few units are heavy.
     """
-    unit, keys = numbered("u", shape.units), numbered("k", shape.keys)
+    unit, keys = shape.unit, numbered("k", shape.keys)
     setup, counted, shape = _units_in_groups(shape)
-    scope = Scope(rows=f"{shape.contributions} SEMI JOIN heavy USING ({listed(unit)})", within=unit, limit=limit)
-    heavy = f"SELECT {listed(unit)} FROM {SOURCE_ROWS} {group_by(unit)} HAVING count(*) > {limit}"
-    setup.append(f"CREATE TEMP TABLE heavy AS {heavy}")
-    parts = [plain(shape, units=NOTHING if shape.keys else f"(SELECT n FROM ({distinct_units(shape)}))"), *counted]
+    if shape.is_coded:
+        rows = _larger_than(limit, shape)
+    else:
+        heavy = f"SELECT {listed(unit)} FROM {SOURCE_ROWS} {group_by(unit)} HAVING count(*) > {limit}"
+        setup.append(f"CREATE TEMP TABLE heavy AS {heavy}")
+        rows = f"{shape.contributions} SEMI JOIN heavy USING ({listed(unit)})"
+    scope = Scope(rows=rows, within=unit, limit=limit)
+    whole = plain(shape, units=NOTHING if shape.keys else f"(SELECT n FROM ({distinct_units(shape)}))")
+    parts = [looked_up(shape, whole, numbered("m", len(shape.measures))), *counted]
     of_heavy = list(value_tables(shape, scope))
     if any(adds.is_summed for adds in shape.measures):
         pairs = f"SELECT {listed(unit, keys, sums(shape))} FROM {scope.rows} {group_by([*unit, *keys])}"
-        of_heavy.append(f"CREATE TEMP TABLE pairs AS {pairs}")
+        of_heavy.append(f"CREATE TEMP TABLE pairs AS {looked_up(shape, pairs, [*unit, *sum_names(shape)])}")
         total = f"SELECT {listed(unit)}, CAST(sum(n) AS BIGINT) AS total FROM pairs {group_by(unit)}"
         excess = f"({total} HAVING sum(n) > {limit}) AS excess"
         parts.append(surplus(f"pairs JOIN {excess} USING ({listed(unit)})", shape, limit))
     return Statements(
         (*setup, *_narrowed(shape, "heavy", of_heavy)),
-        _together(shape, [*parts, *different(shape)]),
+        _together(shape, parts),
+        tuple(different(shape)),
         tuple(histograms(shape, scope)),
     )
+
+
+def _larger_than(limit: int, shape: Shape) -> str:
+    """The rows of the units that were admitted with more rows than that."""
+    return f"(SELECT * FROM {shape.contributions} WHERE size > {limit})"
 
 
 def _narrowed(shape: Shape, units: str, statements: Sequence[str]) -> Iterator[str]:
     """Statements that are carried out while scans show only the units of a table: nothing is computed about others."""
     if statements:
-        yield from (show_units(scan, numbered("u", shape.units), units) for scan in shape.scans)
+        yield from (show_units(scan, shape.unit, units) for scan in shape.scans)
         yield from statements
         yield from map(show_all_units, shape.scans)
 
@@ -249,7 +247,7 @@ def _units_in_groups(shape: Shape) -> tuple[list[str], list[str], Shape]:
     groups = shape.limits.groups
     if not shape.keys or groups is None:
         return [], [], shape
-    unit, keys = numbered("u", shape.units), numbered("k", shape.keys)
+    unit, keys = shape.unit, numbered("k", shape.keys)
     pair = [*unit, *keys]
     setup = [f"CREATE TEMP TABLE present AS SELECT {listed(pair)} FROM {CONTRIBUTIONS} {group_by(pair)}"]
     counts = "SELECT *, 1 AS n FROM present"
@@ -274,12 +272,18 @@ def _by_groups(shape: Shape, groups: int, limit: int) -> Statements:
 
     Which groups a unit keeps is decided by hash, among those of all of its rows, whatever is measured of them.
     """
-    unit, keys = numbered("u", shape.units), numbered("k", shape.keys)
+    unit, keys = shape.unit, numbered("k", shape.keys)
     pair = [*unit, *keys]
-    setup = [f"CREATE TEMP TABLE pairs AS SELECT {listed(pair, sums(shape))} FROM {CONTRIBUTIONS} {group_by(pair)}"]
-    parts = [kept("pairs", shape, limit, sign=1)]
+    is_limited = bool(keys) and (shape.groups is None or shape.groups > groups)
+    rows, parts = CONTRIBUTIONS, []
+    if shape.is_coded and all(adds.what != "units" for adds in shape.measures):
+        within = min(groups, limit) if is_limited else limit  # so few rows aren't too many, nor in too many groups
+        light = replace(shape, contributions=f"(SELECT * FROM {CONTRIBUTIONS} WHERE size <= {within})")
+        rows, parts = _larger_than(within, shape), [plain(light, "count(*) AS present", units=NOTHING)]
+    setup = [f"CREATE TEMP TABLE pairs AS SELECT {listed(pair, sums(shape))} FROM {rows} {group_by(pair)}"]
+    parts.append(kept("pairs", shape, limit, sign=1))
     touched = f"SELECT {listed(pair)}, FALSE AS is_dropped FROM pairs WHERE n > {limit}"
-    if keys and (shape.groups is None or shape.groups > groups):
+    if is_limited:
         setup += _beyond("pairs", shape, groups, names=sum_names(shape))
         parts.append(kept("dropped", shape, limit, sign=-1))
         touched = f"""
@@ -291,10 +295,10 @@ def _by_groups(shape: Shape, groups: int, limit: int) -> Statements:
     whose = (f"CASE WHEN NOT is_dropped THEN {CONTRIBUTIONS}.{column} END AS {column}" for column in unit)
     rows = f"SELECT {CONTRIBUTIONS}.* REPLACE ({listed(whose)}) FROM {CONTRIBUTIONS} JOIN touched"
     scope = Scope(rows=f"({rows} ON {matching(CONTRIBUTIONS, 'touched', unit, keys)})", within=pair, limit=limit)
-    parts += (f"SELECT *, 0 AS present FROM ({each})" for each in different(shape))
     return Statements(
         (*setup, *_narrowed(shape, "touched", list(value_tables(shape, scope)))),
         _together(shape, parts) + (" HAVING sum(present) > 0" if keys else ""),
+        tuple(different(shape)),
         tuple(histograms(shape, scope)),
     )
 
@@ -308,13 +312,15 @@ def _beyond(pairs: str, shape: Shape, groups: int, *, names: list[str]) -> list[
         groups: how many of its groups a unit keeps.
         names: the columns of `pairs` beside unit and group.
     """
-    unit, keys = numbered("u", shape.units), numbered("k", shape.keys)
+    unit, keys = shape.unit, numbered("k", shape.keys)
     over_groups = f"SELECT {listed(unit)} FROM {pairs} {group_by(unit)} HAVING count(*) > {groups}"
-    dropped = f"SELECT {listed(unit, keys, names)} FROM {pairs} SEMI JOIN over_groups USING ({listed(unit)})"
-    return [
-        f"CREATE TEMP TABLE over_groups AS {over_groups}",
-        f"CREATE TEMP TABLE dropped AS {dropped} QUALIFY {hash_rank(unit, unit, keys, shape.salt)} > {groups}",
-    ]
+    if shape.is_coded:  # only the choices of these units need their ids
+        ids = listed(unit, (f"any_value({each}) AS {each}" for each in shape.ids))
+        of_these = f"{_larger_than(groups, shape)} SEMI JOIN ({over_groups}) AS these USING ({listed(unit)})"
+        over_groups = f"SELECT {ids} FROM {of_these} {group_by(unit)}"
+    dropped = f"SELECT {listed(unit, keys, names)} FROM {pairs} JOIN over_groups USING ({listed(unit)})"
+    chosen = f"QUALIFY {hash_rank(unit, shape.ids, keys, shape.salt)} > {groups}"
+    return [f"CREATE TEMP TABLE over_groups AS {over_groups}", f"CREATE TEMP TABLE dropped AS {dropped} {chosen}"]
 
 
 def _together(shape: Shape, parts: Iterable[str]) -> str:

@@ -11,21 +11,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from discreet.duckdb.session import Session
+from discreet.duckdb.session import Connection
 from discreet.duckdb.sql_text import SQL_TYPES, bigint
 from discreet.engine.duckdb.aggregation import CONTRIBUTIONS, SOURCE_ROWS, Shape, adds_of, rows_at_most, shape_of
 from discreet.engine.duckdb.clauses import key_lookup
 from discreet.engine.duckdb.join_limits import JoinLimits
 from discreet.engine.duckdb.raw_views import list_keys
+from discreet.engine.duckdb.reading import Reading
 from discreet.engine.duckdb.steps import as_number, clamped_steps, in_range
 from discreet.engine.expression_compiler import guarded, selected
 from discreet.engine.relation_compiler import JoinLimit, RelationCompiler
-from discreet.engine.rewrites import eliminate_owner_joins, push_filters_down
-from discreet.engine.scan_view import ScanView, listed_keys, scan_views_of
+from discreet.engine.rewrites import eliminate_owner_joins, follow_noted_links, push_filters_down
+from discreet.engine.scan_view import ScanView, listed_keys, scan_views_of, unit_columns
 from discreet.privacy import KeyValue
 from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Join, Key, Sum, Units, name_of, nodes
-from discreet.tables import Kind
-from discreet.tables.admission import RawViews
+from discreet.tables import Kind, Table
+from discreet.tables.admission import RawViews, Snapshot
 from discreet.tables.schema.column import LONGEST_TEXT
 
 _OfRows: TypeAlias = Sum | DistinctValues | Histogram
@@ -34,41 +35,63 @@ _OfRows: TypeAlias = Sum | DistinctValues | Histogram
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A question as it is carried out, with or without rows: a function of the plan alone.
+    """A question as it is carried out, with or without rows: a function of the plan and of what is noted beside rows.
 
     Args:
         exact: with all that can be said more shortly, and filters where they spare most.
         shape: of its limits.
         views: of its scans.
         rows: the SQL of its rows; None where that isn't known before tables are looked at.
+        reading: of a snapshot.
     """
 
     exact: Exact
     shape: Shape
     views: tuple[ScanView, ...]
     rows: str | None
+    reading: Reading
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables to read: those on the way to the units only where units are found anew."""
+        scanned = {scan.table.name: scan.table for scan in self.exact.scans}
+        return tuple(scanned.values()) if self.reading.ids else self.exact.tables
+
+    @property
+    def meets(self) -> bool:
+        """Whether several private tables meet in it."""
+        return len([scan for scan in self.exact.scans if scan.owner is not None]) > 1
 
     @classmethod
-    def of(cls, asked: Exact) -> Compiled:
-        """A question, compiled."""
-        joins = any(isinstance(node, Join) for node in nodes(asked.source))  # only these leave anything to rewrite
-        exact = push_filters_down(eliminate_owner_joins(asked)) if joins else asked
-        views = scan_views_of(exact)
-        return cls(exact, shape_of(asked), views, plain_rows(exact, views))
+    def of(cls, asked: Exact, snapshot: Snapshot) -> Compiled:
+        """A question, compiled for a snapshot."""
+        reading, exact = Reading.of(asked, snapshot), asked
+        if any(isinstance(node, Join) for node in nodes(asked.source)):  # only these leave anything to rewrite
+            if reading.ids:  # there is nothing to look up, and a row of several units is there once for each
+                linked = follow_noted_links(asked, reading.is_unique)
+                exact = linked if reading.keeps_sizes(linked) else asked
+            else:
+                exact = eliminate_owner_joins(asked)
+            exact = push_filters_down(exact)
+        is_coded = reading.keeps_sizes(exact)
+        views = scan_views_of(exact, is_coded=is_coded)
+        return cls(exact, shape_of(asked, is_coded=is_coded), views, plain_rows(exact, views, is_coded), reading)
 
 
-def plain_rows(exact: Exact, views: Sequence[ScanView]) -> str | None:
-    """The SQL of a question's rows, where nothing is joined; None where it depends on what is joined, see `JoinLimits`.
+def plain_rows(exact: Exact, views: Sequence[ScanView], is_coded: bool) -> str | None:
+    """The SQL of a question's rows; None where it depends on the rows that are joined, see `JoinLimits`.
 
     Args:
         exact: the question.
         views: the scan views of the question.
+        is_coded: whether joins make no rows.
     """
-    return None if any(isinstance(node, Join) for node in nodes(exact.source)) else _select(exact, views, None)
+    joins = not is_coded and any(isinstance(node, Join) for node in nodes(exact.source))
+    return None if joins else _select(exact, views, None)
 
 
 def make_contributions(  # noqa: PLR0913 — a question and where it is asked
-    session: Session, exact: Exact, shape: Shape, views: Sequence[ScanView], *, keep: bool, rows: str | None = None
+    session: Connection, exact: Exact, shape: Shape, views: Sequence[ScanView], *, keep: bool, rows: str | None = None
 ) -> None:
     """Make what the limiting SQL reads.
 
@@ -80,7 +103,7 @@ def make_contributions(  # noqa: PLR0913 — a question and where it is asked
         keep: whether the rows are costly to come by, so that they are kept: limits read them several times.
         rows: their SQL, as `plain_rows` gives it, if that was made before.
     """
-    unit = [f"u{number}" for number in range(shape.units)]
+    unit = list(unit_columns(shape.units, is_coded=shape.is_coded))
     values = _contributed(exact)
     read = list(unit)
     for number, key in enumerate(exact.keys):
@@ -180,17 +203,19 @@ def _as_key(value: str, expr: Expr, listed: Sequence[KeyValue] | None = None) ->
     return f"CASE WHEN {kept_value} = 0 THEN 0 ELSE {kept_value} END" if kind is Kind.REAL else kept_value
 
 
-def most_rows(session: Session, exact: Exact, views: Sequence[ScanView], raw: RawViews) -> int:
+def most_rows(session: Connection, exact: Exact, views: Sequence[ScanView], raw: RawViews) -> int:
     """How many rows the question can have, from how many its tables have."""
     counts = {}
     for scan in exact.scans:
-        view = next(each for each in views if each.is_of(scan))
-        owned = scan.owner is not None and bool(scan.owner.hops)
-        counts[scan.alias] = rows_in(session, view.name if owned else raw[scan.table.name.casefold()].name)
+        view, held = next(each for each in views if each.is_of(scan)), raw[scan.table.name.casefold()]
+        is_multiplied = scan.owner is not None and bool(scan.owner.hops) and not held.is_noted
+        counts[scan.alias] = rows_in(session, view.name if is_multiplied else held.name)
+        if view.is_coded:  # the others make no rows
+            return counts[scan.alias]
     return rows_at_most(exact.source, counts)
 
 
-def rows_in(session: Session, table: str) -> int:
+def rows_in(session: Connection, table: str) -> int:
     """How many rows a table has."""
     ((count,),) = session.execute(f"SELECT count(*) FROM {table}")
     return int(count)

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, ClassVar
 
-from discreet.duckdb.session import Session
-from discreet.engine.duckdb.aggregation import SOURCE_ROWS, by_group, in_order, result_of
-from discreet.engine.duckdb.contribution_limits import limit_contributions
-from discreet.engine.duckdb.contributions import Compiled, make_contributions, most_rows, rows_in
+from discreet.duckdb.session import Connection, Session
+from discreet.engine.duckdb.adding_up import Found, added_bins, added_groups, added_up
+from discreet.engine.duckdb.aggregation import result_of
+from discreet.engine.duckdb.contributions import Compiled
+from discreet.engine.duckdb.part import set_up, set_up_part
 from discreet.engine.duckdb.public_tables import check_unique, held_in
 from discreet.engine.duckdb.raw_views import without_rows
-from discreet.engine.duckdb.scan_views import make_scan_view
 from discreet.engine.duckdb.sessions import Sessions
+from discreet.engine.duckdb.threads import for_each
 from discreet.engine.interface import ExactResult, check_capability
-from discreet.engine.relation_compiler import brings_together
 from discreet.errors import DiscreetError, EngineUnavailable, QuestionFailed
 from discreet.query.ir import Exact
 from discreet.tables import Table
-from discreet.tables.admission import RawViews, Snapshot, raw_views_of
+from discreet.tables.admission import Snapshot, lock_to, raw_views_of
 from discreet.tables.schema.dataset import CHOSEN_BY
 
 _MOST_PREPARED = 64
@@ -63,6 +63,7 @@ class DuckDB:
         if not table.unique or table in self._unique:
             return
         with self._snapshot.held_open([table]) as snapshot, self._sessions.fresh() as session:
+            lock_to(session, [table], snapshot)
             check_unique(session, table, raw_views_of(session, [table], snapshot))
         self._unique.add(table)
 
@@ -75,6 +76,7 @@ class DuckDB:
             return replace(table, size=self._snapshot.tables[table.name.casefold()].rows)
         if known is None:
             with self._snapshot.held_open([table]) as snapshot, self._sessions.fresh() as session:
+                lock_to(session, [table], snapshot)
                 known = held_in(session, table, raw_views_of(session, [table], snapshot))
             self._known[table] = known
             if len(self._known) > _MOST_KNOWN:  # each analyst may have bounds of their own
@@ -85,9 +87,10 @@ class DuckDB:
         """Carry out a question on tables without rows. See `Engine.prepare`."""
         check_capability(exact, self.chosen_by)
         try:
-            compiled = Compiled.of(exact)
-            with self._sessions.trial(in_order=_meet(compiled.exact)) as session:
-                _groups(session, compiled, without_rows(session, exact.tables))
+            compiled = Compiled.of(exact, self._snapshot)
+            with self._sessions.trial(in_order=compiled.meets) as session:
+                statements = set_up(session, compiled, without_rows(session, compiled.tables, compiled.reading.ids))
+                added_up(session, compiled.shape, [Found.here(statements)])
             self._remember(exact, compiled)
         except (DiscreetError, ImportError):
             raise
@@ -107,9 +110,8 @@ class DuckDB:
         """
         check_capability(exact, self.chosen_by)
         _, compiled = self._prepared.pop(id(exact), (None, None))
-        compiled = compiled or Compiled.of(exact)
         try:
-            return self._answer(compiled)
+            return self._answer(compiled or Compiled.of(exact, self._snapshot))
         except Exception:  # noqa: BLE001, S110 — the wall: whatever the cause, it may quote a row, so it ends here
             pass
         raise QuestionFailed  # outside the handler, so that no cause or context is chained to it
@@ -121,14 +123,20 @@ class DuckDB:
 
     def _answer(self, compiled: Compiled) -> ExactResult:
         """Ask DuckDB. An exception from here must not get out of `run`."""
-        exact = compiled.exact
+        exact, reading = compiled.exact, compiled.reading
         with (
             self._snapshot.held_open(exact.tables) as snapshot,
-            self._sessions.fresh(in_order=_meet(exact)) as session,
+            self._sessions.fresh(in_order=compiled.meets) as session,
         ):
-            raw = raw_views_of(session, exact.tables, snapshot)
-            session.execute("BEGIN TRANSACTION")
-            groups, counts = _groups(session, compiled, raw)
+            threads = session.compute_in_callers() if reading.parts > 1 else 1
+            lock_to(session, compiled.tables, snapshot)
+
+            if reading.parts == 1:
+                groups, counts = added_up(
+                    session, compiled.shape, [Found.here(set_up_part(session, compiled, snapshot, 0))]
+                )
+            else:
+                groups, counts = _by_threads(session, compiled, snapshot, threads)
         return result_of(exact, groups, counts)
 
     def _remember(self, exact: Exact, compiled: Compiled) -> None:
@@ -138,28 +146,18 @@ class DuckDB:
             self._prepared.popitem(last=False)
 
 
-def _meet(exact: Exact) -> bool:
-    """Whether several private tables meet in a question."""
-    return len([scan for scan in exact.scans if scan.owner is not None]) > 1
+def _by_threads(
+    session: Session, compiled: Compiled, snapshot: Snapshot, threads: int
+) -> tuple[list[tuple[Any, ...]], list[list[tuple[Any, ...]]]]:
+    """Ask each part of a snapshot, and add up what they found; see `added_up`."""
 
+    def kept(connection: Connection, number: int) -> Found:
+        return Found.kept(connection, set_up_part(connection, compiled, snapshot, number), number)
 
-def _groups(
-    session: Session, compiled: Compiled, raw: RawViews
-) -> tuple[Sequence[tuple[Any, ...]], Sequence[Sequence[tuple[Any, ...]]]]:
-    """Ask DuckDB a question about these tables: its groups, and the counts of each histogram.
+    found = for_each(session, range(compiled.reading.parts), kept, threads=threads)
 
-    It is asked within a transaction.
-    """
-    exact, views = compiled.exact, compiled.views
-    keep = brings_together(exact.source)
-    for scan in views:
-        make_scan_view(session, scan, raw)
-    make_contributions(session, exact, compiled.shape, views, keep=keep, rows=compiled.rows)
-    rows = rows_in(session, SOURCE_ROWS) if keep else most_rows(session, exact, views, raw)
-    narrowed = () if keep else tuple(scan.name for scan in views if scan.units)
-    shape = replace(compiled.shape, rows=rows, scans=narrowed)
-    statements = limit_contributions(shape)
-    for statement in statements.setup:
-        session.execute(statement)
-    groups = session.execute(f"{statements.query} {in_order(len(exact.keys))}")
-    return groups, [session.execute(by_group(query, len(exact.keys))) for query in statements.histograms]
+    def shared(connection: Connection, number: int) -> list[list[tuple[Any, ...]]]:
+        return added_bins(connection, compiled.shape, found, number, threads)
+
+    shares = for_each(session, range(threads if found[0].histograms else 0), shared, threads=threads)
+    return added_groups(session, compiled.shape, found), [list(chain(*same)) for same in zip(*shares, strict=True)]

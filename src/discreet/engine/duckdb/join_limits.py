@@ -17,7 +17,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from discreet.duckdb.session import Session
+from discreet.duckdb.session import Connection
 from discreet.engine.duckdb.aggregation import rows_at_most
 from discreet.engine.expression_compiler import Rows
 from discreet.engine.scan_view import ScanView, position
@@ -33,7 +33,7 @@ class JoinLimits:
         views: its scan views.
     """
 
-    def __init__(self, session: Session, exact: Exact, views: Sequence[ScanView]) -> None:
+    def __init__(self, session: Connection, exact: Exact, views: Sequence[ScanView]) -> None:
         self._most = exact.most_pairs
         self._session = session
         self._views = views
@@ -106,7 +106,7 @@ class JoinLimits:
         columns = tuple(position(name, scan.table) for name in found)
         if (view.name, columns) not in self._unique:
             values = [f"c{number}" for number in columns]
-            units = [f"u{number}" for number in range(view.units)]
+            units = list(view.unit)
             # Mostly no two rows of any units are equal there, which is seen sooner.
             self._unique[view.name, columns] = (
                 bool(values) and self._are_different(view, values, values)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from discreet.duckdb.session import Session
+from discreet.duckdb.session import Connection
 from discreet.engine.duckdb.scan_views import make_scan_view
 from discreet.engine.scan_view import ScanView, position
 from discreet.errors import SchemaMismatch
@@ -15,7 +15,7 @@ from discreet.tables import Kind, Table
 from discreet.tables.admission import RawViews
 
 
-def check_unique(session: Session, table: Table, raw: RawViews) -> None:
+def check_unique(session: Connection, table: Table, raw: RawViews) -> None:
     """Check that no value occurs twice in columns that a public table declares as unique."""
     places = {position(each, table): each for each in table.unique}
     scan = ScanView(number=0, table=table, owner=None, checked=tuple(sorted(places)))
@@ -29,7 +29,7 @@ def check_unique(session: Session, table: Table, raw: RawViews) -> None:
             )
 
 
-def held_in(session: Session, table: Table, raw: RawViews) -> Table:
+def held_in(session: Connection, table: Table, raw: RawViews) -> Table:
     """A public table with what it holds."""
     places = range(len(table.columns))
     scan = ScanView(number=0, table=table, owner=None, checked=tuple(places))
@@ -49,14 +49,14 @@ def held_in(session: Session, table: Table, raw: RawViews) -> Table:
     )
 
 
-def _most_equal(session: Session, scan: ScanView, place: int) -> int:
+def _most_equal(session: Connection, scan: ScanView, place: int) -> int:
     """The number of rows that have a column's commonest value, NULL aside."""
     counts = f"SELECT count(*) AS n FROM {scan.name} WHERE c{place} IS NOT NULL GROUP BY c{place}"
     ((most,),) = session.execute(f"SELECT coalesce(max(n), 0) FROM ({counts})")
     return int(most)
 
 
-def _different(session: Session, scan: ScanView, places: Sequence[int]) -> tuple[tuple[Any, ...], ...]:
+def _different(session: Connection, scan: ScanView, places: Sequence[int]) -> tuple[tuple[Any, ...], ...]:
     """The different rows of some columns, in order; one more than `MOST_VALUES`, if there are more."""
     names = ", ".join(f"c{place}" for place in places)
     some = f"SELECT DISTINCT {names} FROM {scan.name} LIMIT {MOST_VALUES + 1}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from discreet.duckdb.session import Session
+from discreet.duckdb.session import Connection
 from discreet.duckdb.sql_text import SQL_TYPES, name
 from discreet.engine.interface import GREATEST, LEAST
 from discreet.privacy import KeyValue
@@ -15,23 +15,29 @@ _CODES = (("UTINYINT", 2**8), ("USMALLINT", 2**16), ("UINTEGER", 2**32))
 _INT64 = range(LEAST, GREATEST + 1)
 
 
-def without_rows(session: Session, tables: Sequence[Table]) -> RawViews:
+def without_rows(session: Connection, tables: Sequence[Table], noted: Mapping[str, Kind]) -> RawViews:
     """The same tables without rows: a function of what is declared, for which no snapshot is opened.
 
     Args:
         session: that is locked, within a transaction.
         tables: that a question reads.
+        noted: of which kind the ids are that stand beside the rows, by the names in lower case of tables with notes.
     """
     found = {}
     for number, table in enumerate(tables):
-        view = f"raw{number}"
-        columns = ", ".join(f"{name(column.name)} {SQL_TYPES[column.kind]}" for column in table.columns)
+        view, ids = f"raw{number}", noted.get(table.name.casefold())
+        called = [column.name if ids is None else f"c{place}" for place, column in enumerate(table.columns)]
+        held = dict(zip(called, (SQL_TYPES[column.kind] for column in table.columns), strict=True))
+        if ids is not None:
+            held |= {"u0": SQL_TYPES[ids], "u1": "TIMESTAMP", "code": "UINTEGER", "size": "UINTEGER"}
+        columns = ", ".join(f"{name(column)} {sql_type}" for column, sql_type in held.items())
         session.execute(f"CREATE TEMP TABLE {view} ({columns})")
-        found[table.name.casefold()] = RawView(view, {column.name.casefold(): column.name for column in table.columns})
+        names = zip((column.name.casefold() for column in table.columns), called, strict=True)
+        found[table.name.casefold()] = RawView(view, dict(names), is_noted=ids is not None)
     return found
 
 
-def list_keys(session: Session, table: str, kind: Kind, values: Iterable[tuple[int, KeyValue]]) -> None:
+def list_keys(session: Connection, table: str, kind: Kind, values: Iterable[tuple[int, KeyValue]]) -> None:
     """Create a table of public values `v` and their numbers `i`. Values enter as parameters, not as SQL.
 
     Args:

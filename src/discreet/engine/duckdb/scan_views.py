@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from discreet.duckdb.session import Session
+from discreet.duckdb.session import Connection
 from discreet.engine.duckdb.bounded_values import bounded, identified
 from discreet.engine.duckdb.raw_views import list_keys
-from discreet.engine.scan_view import ScanView
+from discreet.engine.scan_view import ScanView, unit_columns, units_of
 from discreet.privacy import Unit
 from discreet.tables import Column, Hop, Owner, Table
 from discreet.tables.admission import RawView, RawViews
@@ -38,7 +38,7 @@ def show_all_units(scan: str) -> str:
     return f"CREATE OR REPLACE TEMP VIEW {scan} AS FROM {all_units(scan)}"
 
 
-def make_scan_view(session: Session, scan: ScanView, views: RawViews) -> None:
+def make_scan_view(session: Connection, scan: ScanView, views: RawViews) -> None:
     """Make a scan view: the unit in `u0, u1`, each column as `c…` with its keys enforced, or as `r…` without.
 
     Rows whose unit isn't known are left out here, before anything else is asked about them. Where rows have a unit, the
@@ -50,12 +50,16 @@ def make_scan_view(session: Session, scan: ScanView, views: RawViews) -> None:
         views: of the table, and of those in which its owners are found.
     """
     stages = _Stages(session, scan.name, scan.table, views[scan.table.name.casefold()])
-    if scan.owner is not None and scan.owner.hops:
+    if scan.owner is not None and scan.owner.hops and not stages.raw.is_noted:
         _add_owners(stages, scan.owner, views)
     elif scan.owner is not None:
-        _add_units(stages, scan.owner.unit)
+        ids = _noted_ids(stages, scan.owner) if scan.owner.hops else _own_ids(stages, scan.owner.unit)
+        if scan.is_coded:
+            stages.read += ["code", "size"]
+            ids = ["code", "size", *ids]
+        stages.final += (f"{value} AS {name}" for value, name in zip(ids, scan.unit, strict=True))
     _add_columns(stages, scan)
-    if not scan.units:
+    if not scan.unit or scan.is_coded:
         session.execute(f"CREATE TEMP VIEW {scan.name} AS {stages.sql()}")
         return
     session.execute(f"CREATE TEMP VIEW {all_units(scan.name)} AS {stages.sql()}")
@@ -73,7 +77,7 @@ class _Stages:
         raw: those rows.
     """
 
-    session: Session
+    session: Connection
     prefix: str
     table: Table
     raw: RawView
@@ -92,9 +96,15 @@ class _Stages:
         """Read a column, within its bounds."""
         self.read.append(f"{bounded(column, self.raw.column(column))} AS {name}")
 
-    def identify(self, column: Column, name: str) -> None:
-        """Read a column that tells whose a row is, or when; rows that lack it, or lie outside, are left out."""
-        self.read.append(f"{identified(column, self.raw.column(column))} AS {name}")
+    def identify(self, column: Column, name: str, held: str | None = None) -> None:
+        """Read a column that tells whose a row is, or when; rows that lack it, or lie outside, are left out.
+
+        Args:
+            column: as declared.
+            name: what to call it.
+            held: the column that has its values; None for itself.
+        """
+        self.read.append(f"{identified(column, held or self.raw.column(column))} AS {name}")
         self.conditions.append(f"{name} IS NOT NULL")
         if column.keys is not None:
             listed = self.list_keys(column, f"{name}s")
@@ -107,17 +117,27 @@ class _Stages:
         return listed
 
 
-def _add_units(stages: _Stages, unit: Unit) -> list[str]:
-    """Add each row's unit, the id and the beginning of its period. Returns the columns' names."""
+def _own_ids(stages: _Stages, unit: Unit) -> list[str]:
+    """Read each row's unit, from the row itself: the id, and the beginning of its period."""
     if unit.column is None:
         return []
     stages.identify(stages.table.column(unit.column), "i0")
-    stages.final.append("i0 AS u0")
     if unit.at is None:
-        return ["u0"]
+        return ["i0"]
     stages.identify(stages.table.column(unit.at), "i1")
-    stages.final.append(f"date_trunc('{unit.per}', CAST(i1 AS TIMESTAMP)) AS u1")
-    return ["u0", "u1"]
+    return ["i0", f"date_trunc('{unit.per}', CAST(i1 AS TIMESTAMP))"]
+
+
+def _noted_ids(stages: _Stages, owner: Owner) -> list[str]:
+    """Read each row's unit as admission noted it, where links lead there, and what both ends of the first allow."""
+    first, last = owner.hops[0], owner.hops[-1].table
+    stages.identify(stages.table.column(first.column), "l")
+    stages.identify(first.table.column(first.to), "h", stages.raw.column(stages.table.column(first.column)))
+    stages.identify(last.column(owner.unit.column or ""), "i0", "u0")
+    if owner.unit.at is None:
+        return ["i0"]
+    stages.read.append("u1")
+    return ["i0", "u1"]
 
 
 def _add_owners(stages: _Stages, owner: Owner, views: RawViews) -> list[str]:
@@ -144,7 +164,11 @@ def _find_owners(stages: _Stages, found: str, hop: Hop, owner: Owner, views: Raw
     entered = _Stages(stages.session, found, hop.table, views[hop.table.name.casefold()])
     entered.identify(hop.table.column(hop.to), "h")
     entered.final.append("h AS link")
-    units = _add_owners(entered, owner, views) if owner.hops else _add_units(entered, owner.unit)
+    if owner.hops:
+        units = _add_owners(entered, owner, views)
+    else:
+        units, ids = list(unit_columns(units_of(owner), is_coded=False)), _own_ids(entered, owner.unit)
+        entered.final += (f"{value} AS {name}" for value, name in zip(ids, units, strict=True))
     stages.session.execute(f"CREATE TEMP TABLE {found} AS SELECT DISTINCT * FROM ({entered.sql()})")
     return units
 

@@ -2,8 +2,17 @@
 
 from discreet.tables.admission.admit import Progress, admit
 from discreet.tables.admission.completeness import check_read
-from discreet.tables.admission.raw_views import RawView, RawViews, raw_views_of
-from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Lock, Snapshot, folder_of, new_folder, sweep
+from discreet.tables.admission.raw_views import Part, RawView, RawViews, lock_to, raw_views_of
+from discreet.tables.admission.snapshot import (
+    HeldColumn,
+    HeldTable,
+    Lock,
+    Notes,
+    Snapshot,
+    folder_of,
+    new_folder,
+    sweep,
+)
 from discreet.tables.admission.unit_sizes import with_unit_sizes
 from discreet.tables.admission.validation import absence, describe
 from discreet.tables.schema.owner import identifying
@@ -12,6 +21,8 @@ __all__ = [
     "HeldColumn",
     "HeldTable",
     "Lock",
+    "Notes",
+    "Part",
     "Progress",
     "RawView",
     "RawViews",
@@ -22,6 +33,7 @@ __all__ = [
     "describe",
     "folder_of",
     "identifying",
+    "lock_to",
     "new_folder",
     "raw_views_of",
     "sweep",

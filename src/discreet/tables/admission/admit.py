@@ -9,24 +9,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from discreet.duckdb.session import Session
-from discreet.duckdb.sql_text import name, string
+from discreet.duckdb.sql_text import name
 from discreet.errors import InvalidArgument, SnapshotChanged, SnapshotError, SourceUnsupported
 from discreet.tables.admission.column_casts import cast, days, microseconds, passed_as
 from discreet.tables.admission.completeness import report_of
+from discreet.tables.admission.parts import in_parts, is_copied, notes_of, settled_first, stagings_of
 from discreet.tables.admission.scan import Scan
-from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Snapshot, digest_of, written
+from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Snapshot, written
+from discreet.tables.admission.staging import Staging
 from discreet.tables.admission.unit_ceiling import in_memory, keep_within
 from discreet.tables.admission.validation import changed, check_schema, check_unchanged, check_zones
 from discreet.tables.arrow_kinds import is_text
 from discreet.tables.schema.dataset import required
 from discreet.tables.schema.owner import identifying
 from discreet.tables.schema.table import Table
-from discreet.tables.sources import Field, OpenSource, open_source
+from discreet.tables.sources import Field, OpenSource, at_one_moment, open_source
 from discreet.tables.sources.in_place import held_open, places_of
 
 if TYPE_CHECKING:
@@ -39,13 +43,14 @@ Progress = Callable[[str, int], None]
 """Called with a table's name and how many of its rows have been read so far."""
 
 
-def admit(
+def admit(  # noqa: PLR0913 — the keywords are for callers of several kinds
     tables: Sequence[Table],
     data: Mapping[str, object],
     folder: Path | None,
     *,
     among: Sequence[Table] = (),
     progress: Progress = lambda _table, _rows: None,
+    parts: int | None = None,
 ) -> Snapshot:
     """Read tables of an account into a snapshot, which isn't saved yet.
 
@@ -55,6 +60,8 @@ def admit(
         folder: for the others; None if there are none.
         among: all tables of the account, where these aren't all: their links say what identifies rows.
         progress: called with how far it is.
+        parts: how many the private tables lie in, a power of two; None for as many as their rows need. Tests and
+            measurements say it: no answer depends on it.
 
     Raises:
         SourceError: a source can't be read, or not as it is declared; or it was changed while it was read.
@@ -62,24 +69,25 @@ def admit(
         InvalidArgument: a table has more rows than its declared ceiling.
     """
     account = among or tables
-    paths = {
-        table.name: None if table.source.kind == "memory" or folder is None else folder / f"{number}.parquet"
-        for number, table in enumerate(tables)
-        if not table.source.in_place
-    }
     held, report = {}, {}
     for table in tables:
         if table.source.in_place:
             held[table.name.casefold()], report[table.name] = _scanned(table, account, progress)
-    with ExitStack() as opened:
-        files: list[OpenSource] = []
-        for in_memory in (True, False):
-            group = [table for table in tables if table.name in paths and (paths[table.name] is None) is in_memory]
-            if not group:
-                continue
-            # Those in memory keep the order of their rows, so that equal ones have equal digests; it decides no more.
-            with Session(in_row_order=in_memory) as session:
-                _prepare(session, group, [path for path in map(paths.get, (table.name for table in group)) if path])
+    copied = [] if folder is None else [table for table in tables if is_copied(table)]
+    loaded = [table for table in tables if not table.source.in_place and table not in copied]
+    with ExitStack() as used:
+        staged = _staging_folder(used, folder) if folder is not None and copied else None
+        stagings = {} if staged is None else stagings_of(copied, account, staged)
+        with ExitStack() as opened:
+            opened.enter_context(at_one_moment())
+            files: list[OpenSource] = []
+            for group, within in ((loaded, opened), (copied, used)):
+                if not group:
+                    continue
+                # Those in memory keep the order of their rows, so that equal ones have equal digests; it decides no
+                # more.
+                session = within.enter_context(Session(in_row_order=group is loaded))
+                _prepare(session, group, folders=[] if staged is None or group is loaded else [staged])
                 for number, table in enumerate(group):
                     reading = _Reading(
                         f"source{number}", table, identifying(table, account), required(table, account), progress
@@ -87,13 +95,15 @@ def admit(
                     source = open_source(table.source, data)
                     if table.source.kind != "memory":
                         files.append(opened.enter_context(source))
-                    held[table.name.casefold()] = reading.into(session, paths[table.name], source)
+                    held[table.name.casefold()] = reading.into(session, stagings.get(table.name.casefold()), source)
                     check_unchanged([source])
                     report[table.name] = reading.report(session, source, data)
-        check_unchanged(files)  # one that changed while others were read is of another time than these
-    within = keep_within(held, tables, account, folder)
+            check_unchanged(files)  # one that changed while others were read is of another time than these
+        settled = keep_within(held, settled_first(tables, account, stagings), account, folder)
+        if copied:
+            settled = in_parts(session, settled, stagings, account, parts)
     for table in tables:
-        held[table.name.casefold()], beyond = within[table.name.casefold()]
+        held[table.name.casefold()], beyond = settled[table.name.casefold()]
         rows = held[table.name.casefold()].rows
         report[table.name] |= {"rows": rows, "beyond_most_rows_per_unit": asdict(beyond)}
         if rows > table.row_ceiling:
@@ -102,6 +112,15 @@ def admit(
                 hint="declare a number that it will never exceed",
             )
     return Snapshot(tables=held, folder=folder, report=report)
+
+
+def _staging_folder(used: ExitStack, folder: Path) -> Path:
+    """A folder that is gone when the snapshot is written, or isn't."""
+    try:
+        return Path(used.enter_context(TemporaryDirectory(prefix="staged-", dir=folder, ignore_cleanup_errors=True)))
+    except OSError as error:
+        problem = error.strerror
+    raise SnapshotError(f"no snapshot can be written in {str(folder)!r}: {problem}", hint="is the disk full?")
 
 
 def _scanned(table: Table, tables: Sequence[Table], progress: Progress) -> tuple[HeldTable, dict[str, Any]]:
@@ -118,7 +137,7 @@ def _scanned(table: Table, tables: Sequence[Table], progress: Progress) -> tuple
         with held_open(places) as opened, Session() as session, open_source(table.source) as source:
             # Footers are on trial, so nothing may be concluded from what they say.
             session.execute("SET disabled_optimizers = 'statistics_propagation'")
-            _prepare(session, [table], [Path(place.path) for place in opened])
+            _prepare(session, [table], files=[place.path for place in opened])
             held = scan.admitted(session, source, places, opened)
     except SnapshotChanged:
         problem = changed(table.source.location)
@@ -129,11 +148,13 @@ def _scanned(table: Table, tables: Sequence[Table], progress: Progress) -> tuple
     raise problem  # outside the handler, so that no words that may quote a row are chained to it
 
 
-def _prepare(session: Session, tables: Sequence[Table], paths: Sequence[Path]) -> None:
-    """Let a session write the tables' files, and nothing else; refuse time zones that it doesn't know."""
+def _prepare(
+    session: Session, tables: Sequence[Table], *, files: Sequence[str] = (), folders: Sequence[Path] = ()
+) -> None:
+    """Let a session use these files and folders, and nothing else; refuse time zones that it doesn't know."""
     session.execute("SET TimeZone = 'UTC'")
     check_zones(session, tables)
-    session.lock(allowed=list(map(str, paths)))
+    session.lock(allowed=files, folders=list(map(str, folders)))
 
 
 @dataclass(slots=True)
@@ -160,13 +181,10 @@ class _Reading:
     missing: dict[str, int] = field(default_factory=dict)
     problem: BaseException | None = None
 
-    def into(self, session: Session, path: Path | None, source: OpenSource) -> HeldTable:
-        """Read all rows, into a file or into memory."""
+    def into(self, session: Session, staging: Staging | None, source: OpenSource) -> HeldTable:
+        """Read all rows, into files or into memory."""
         fields = self._fields(source)
-        columns = tuple(HeldColumn.of(column, self.identifying) for column in self.table.columns)
-        session.register(self.view, self._stream(source, fields))
-        query = self._query(fields)
-        held = self._held(session, query, columns, path)
+        held = self._held(session, self._runs(source, fields, staging), fields, staging)
         self.kept = held.rows
         return held
 
@@ -198,28 +216,48 @@ class _Reading:
                 each.name.casefold(): Field(name=each.name, type=pa.string(), untyped=True)
                 for each in self.table.columns
             }
-        return check_schema(self.table, source.fields)
+        return check_schema(self.table, source.fields, self.identifying)
 
-    def _stream(self, source: OpenSource, fields: Mapping[str, Field]) -> pa.RecordBatchReader:
-        """The source's columns as `s0, s1, …`, with times in microseconds; counted as they pass."""
+    def _runs(
+        self, source: OpenSource, fields: Mapping[str, Field], staging: Staging | None = None
+    ) -> Iterator[pa.RecordBatchReader]:
+        """The source's columns as `s0, s1, …`, with times in microseconds; each run is read before the next."""
         import pyarrow as pa
 
         wanted = [fields[column.name.casefold()] for column in self.table.columns]
-        names = [column.name for column in self.table.columns]
         schema = pa.schema([(f"s{number}", passed_as(each.type)) for number, each in enumerate(wanted)])
+        batches = self._batches(source, wanted, schema)
+        ahead: list[pa.RecordBatch] = []
 
-        def passing() -> Iterator[pa.RecordBatch]:
-            try:
-                for batch in source.batches([each.name for each in wanted]):
-                    arrays = [self._passed(*each) for each in zip(names, batch.columns, strict=True)]
-                    self.rows += len(batch)
-                    self.progress(self.table.name, self.rows)
-                    yield pa.RecordBatch.from_arrays(arrays, schema=schema)
-            except BaseException as error:
-                self.problem = error  # DuckDB would hand on its words alone
-                raise
+        def run(most: int | None) -> Iterator[pa.RecordBatch]:
+            rows = 0
+            for batch in chain(ahead[:], batches):
+                if most is not None and rows >= most:
+                    ahead[:] = [batch]
+                    return
+                rows += len(batch)
+                yield batch
+            ahead.clear()
 
-        return pa.RecordBatchReader.from_batches(schema, passing())
+        for most in iter([None]) if staging is None else staging.runs:
+            yield pa.RecordBatchReader.from_batches(schema, run(most))
+            if not ahead:
+                return
+
+    def _batches(self, source: OpenSource, wanted: Sequence[Field], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The source's record batches as DuckDB can take them; counted as they pass."""
+        import pyarrow as pa
+
+        names = [column.name for column in self.table.columns]
+        try:
+            for batch in source.batches([each.name for each in wanted]):
+                arrays = [self._passed(*each) for each in zip(names, batch.columns, strict=True)]
+                self.rows += len(batch)
+                self.progress(self.table.name, self.rows)
+                yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+        except BaseException as error:
+            self.problem = error  # DuckDB would hand on its words alone
+            raise
 
     def _passed(self, column: str, array: pa.Array) -> pa.Array:
         """An array as DuckDB can take it; what can't be said there is NULL."""
@@ -254,14 +292,14 @@ class _Reading:
         self.there[column] += len(found) - found.null_count
         return found
 
-    def _query(self, fields: Mapping[str, Field]) -> str:
-        """The rows as they are kept."""
-        casts = ", ".join(
-            f"{sql} AS {name(column.name)}" for column, sql in zip(self.table.columns, self._casts(fields), strict=True)
-        )
-        needed = [column.name for column in self.table.columns if column.name.casefold() in self.required]
-        known = " AND ".join(f"{name(each)} IS NOT NULL" for each in needed) or "true"
-        return f"SELECT * FROM (SELECT {casts} FROM {self.view}) WHERE {known}"  # noqa: S608 — names are quoted
+    def _query(self, fields: Mapping[str, Field], *, numbered: bool = False) -> str:
+        """The rows as they are kept, in columns as they are declared, or in `c0, c1, …`."""
+        names = {column.name: name(column.name) for column in self.table.columns}
+        if numbered:
+            names = {column.name: f"c{number}" for number, column in enumerate(self.table.columns)}
+        casts = ", ".join(f"{sql} AS {each}" for each, sql in zip(names.values(), self._casts(fields), strict=True))
+        known = " AND ".join(f"{names[each]} IS NOT NULL" for each in names if each.casefold() in self.required)
+        return f"SELECT * FROM (SELECT {casts} FROM {self.view}) WHERE {known or 'true'}"  # noqa: S608 — names are quoted
 
     def _casts(self, fields: Mapping[str, Field]) -> list[str]:
         """The SQL of each declared column."""
@@ -276,14 +314,27 @@ class _Reading:
             for number, column in enumerate(self.table.columns)
         ]
 
-    def _held(self, session: Session, query: str, columns: tuple[HeldColumn, ...], path: Path | None) -> HeldTable:
+    def _held(
+        self,
+        session: Session,
+        runs: Iterator[pa.RecordBatchReader],
+        fields: Mapping[str, Field],
+        staging: Staging | None,
+    ) -> HeldTable:
         """The rows, as they are kept."""
         import duckdb
 
+        held = HeldTable(
+            columns=tuple(HeldColumn.of(column, self.identifying) for column in self.table.columns),
+            rows=0,
+            digest="",
+            written=written(self.table),
+            most_rows_per_unit=self.table.most_rows_per_unit,
+        )
         try:
-            if path is None:
-                return self._in_memory(session, query, columns)
-            return self._in_file(session, query, columns, path)
+            if staging is None:
+                return self._in_memory(session, runs, fields, held)
+            return self._in_files(session, runs, fields, held, staging)
         except Exception as error:
             if self.problem is not None:
                 raise self.problem from None
@@ -294,47 +345,54 @@ class _Reading:
             f"table {self.table.name!r} can't be read into memory", hint="is there enough memory? A file takes less"
         )
 
-    def _in_memory(self, session: Session, query: str, columns: tuple[HeldColumn, ...]) -> HeldTable:
+    def _in_memory(
+        self,
+        session: Session,
+        runs: Iterator[pa.RecordBatchReader],
+        fields: Mapping[str, Field],
+        held: HeldTable,
+    ) -> HeldTable:
         """The rows as an Arrow table of our own."""
-        table = session.arrow(query)
+        session.register(self.view, next(runs))
+        table = session.arrow(self._query(fields))
         self.missing = {column: table[column].null_count for column in table.column_names}
-        return in_memory(
-            table,
-            HeldTable(
-                columns=columns,
-                rows=0,
-                digest="",
-                written=written(self.table),
-                most_rows_per_unit=self.table.most_rows_per_unit,
-            ),
-        )
+        return in_memory(table, held)
 
-    def _in_file(self, session: Session, query: str, columns: tuple[HeldColumn, ...], path: Path) -> HeldTable:
-        """The rows as a Parquet file."""
+    def _in_files(
+        self,
+        session: Session,
+        runs: Iterator[pa.RecordBatchReader],
+        fields: Mapping[str, Field],
+        held: HeldTable,
+        staging: Staging,
+    ) -> HeldTable:
+        """The rows as Parquet files that aren't what they will be yet."""
         import duckdb
         import pyarrow.parquet as pq
 
+        query = self._query(fields, numbered=staging.owner is not None)
         failed = False
         try:
-            session.execute(f"COPY ({query}) TO {string(str(path))} (FORMAT parquet)")
-            path.chmod(0o600)
-            metadata = pq.read_metadata(path)
+            staging.folder.mkdir()
+            for number, run in enumerate(runs):
+                session.register(self.view, run)
+                session.execute(staging.copy(self.table, query, number))
+            files = staging.written()
+            written_down = [pq.read_metadata(file) for file in files]
         except (duckdb.Error, OSError):
             failed = True
         if failed:  # raised outside the handler, so that no words that may quote a row are chained to it
             raise SnapshotError(f"the snapshot of table {self.table.name!r} can't be written", hint="is the disk full?")
-        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        groups = [each.row_group(number) for each in written_down for number in range(each.num_row_groups)]
         self.missing = {
             column.name: sum(group.column(place).statistics.null_count for group in groups)
             for place, column in enumerate(self.table.columns)
         }
-        return HeldTable(
-            columns=columns,
-            rows=metadata.num_rows,
-            digest=digest_of(path),
-            written=written(self.table),
-            most_rows_per_unit=self.table.most_rows_per_unit,
-            file=path.name,
+        return replace(
+            held,
+            rows=sum(each.num_rows for each in written_down),
+            files=tuple(file.relative_to(staging.snapshot).as_posix() for file in files),
+            notes=None if staging.owner is None else notes_of(self.table, staging.owner),
         )
 
     def _lost_again(self, session: Session, data: Mapping[str, object]) -> tuple[dict[str, int], int]:
@@ -347,6 +405,6 @@ class _Reading:
             of_ids = " OR ".join(f"({each})" for each in ids) or "false"
             counts = [f"count(*) FILTER ({each})" for each in (*lost, of_ids)]
             again = _Reading(self.view, self.table, self.identifying, self.required, lambda _table, _rows: None)
-            session.register(self.view, again._stream(source, fields))
+            session.register(self.view, next(again._runs(source, fields)))
             ((*found, unread),) = session.execute(f"SELECT {', '.join(counts)} FROM {self.view}")  # noqa: S608 — our own
         return dict(zip(names, found, strict=True)), unread

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from discreet.duckdb.session import Session
 from discreet.duckdb.sql_text import name
-from discreet.tables.admission.raw_views import raw_views_of
+from discreet.tables.admission.raw_views import lock_to, raw_views_of
 from discreet.tables.admission.snapshot import HeldTable, Snapshot
 from discreet.tables.schema.owner import Owner
 from discreet.tables.schema.table import Table
@@ -31,7 +31,8 @@ def show_owned_rows(
         The columns of `owned` that tell units apart: `u0`, the id, and of a period also `u1`.
     """
     tables = {each.name.casefold(): each for each in (table, *(hop.table for hop in owner.hops))}
-    raw = raw_views_of(session, list(tables.values()), snapshot, writes=writes)
+    lock_to(session, list(tables.values()), snapshot, writes=writes)
+    raw = raw_views_of(session, list(tables.values()), snapshot)
     read = {key: snapshot.tables[key] for key in raw}
     for number, (key, held) in enumerate(read.items()):
         session.execute(f"CREATE TEMP VIEW t{number} AS {_numbered(held, raw[key].name)}")
@@ -41,7 +42,7 @@ def show_owned_rows(
 
 def _numbered(held: HeldTable, source: str) -> str:
     """The SQL of a table's rows under names of ours: its columns `c0, c1, …`, and the `number` of each row."""
-    columns = ", ".join(f"{name(column.name)} AS c{number}" for number, column in enumerate(held.columns))
+    columns = ", ".join(f"{name(column)} AS c{number}" for number, column in enumerate(held.names.values()))
     return f"SELECT {columns}, row_number() OVER () AS number FROM {source}"  # noqa: S608 — names are quoted
 
 

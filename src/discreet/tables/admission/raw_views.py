@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from discreet.duckdb.session import Session
+from discreet.duckdb.session import Connection, Session
 from discreet.duckdb.sql_text import name, parquet
 from discreet.tables.admission.snapshot import Snapshot
 from discreet.tables.schema.column import Column
 from discreet.tables.schema.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -20,10 +23,12 @@ class RawView:
     Args:
         name: of the view with its rows.
         names: of its columns, by their names in lower case.
+        is_noted: whether what admission noted stands beside each row, see `Notes`.
     """
 
     name: str
     names: Mapping[str, str]
+    is_noted: bool = False
 
     def column(self, column: Column) -> str:
         """A declared column, in SQL."""
@@ -34,25 +39,56 @@ RawViews: TypeAlias = Mapping[str, RawView]
 """Raw views, by the lower-case names of their tables."""
 
 
-def raw_views_of(
-    session: Session, tables: Sequence[Table], snapshot: Snapshot, *, writes: Sequence[str] = ()
-) -> RawViews:
-    """Lock a session to tables of a snapshot, and make them readable there as views `raw0, raw1, …`.
+class Part(NamedTuple):
+    """A part of all units, with their rows in all private tables.
+
+    Args:
+        number: of it, from 0.
+        among: how many there are: a power of two. A table in more parts has several of its files in each.
+    """
+
+    number: int
+    among: int
+
+
+def lock_to(session: Session, tables: Sequence[Table], snapshot: Snapshot, *, writes: Sequence[str] = ()) -> None:
+    """Let a session read the files of these tables, and nothing else from here on.
 
     Args:
         session: a fresh one.
-        tables: to be read; their order numbers the views.
+        tables: to be read.
         snapshot: in which they are; with the files open that any of them lie in.
         writes: the files that the session may write.
     """
-    files = {table.name.casefold(): snapshot.files(table) for table in tables}
-    session.lock(allowed=[*(file for each in files.values() for file in each), *writes])
+    session.lock(allowed=[*(file for table in tables for file in snapshot.files(table)), *writes])
+
+
+def raw_views_of(
+    connection: Connection, tables: Sequence[Table], snapshot: Snapshot, part: Part | None = None
+) -> RawViews:
+    """Make tables of a snapshot readable as views `raw0, raw1, …`.
+
+    Args:
+        connection: of a session that is locked to these tables.
+        tables: to be read; their order numbers the views.
+        snapshot: in which they are; with the files open that any of them lie in.
+        part: whose rows of private tables are shown, with notes where there are any, and once for each unit of a row;
+            None for all rows, each of them once, without notes.
+    """
     found = {}
-    for number, (table, paths) in enumerate(files.items()):
-        view, held = f"raw{number}", snapshot.tables[table]
-        if paths:
-            session.execute(f"CREATE TEMP VIEW {view} AS FROM {parquet(paths)}")
-        else:
-            session.register(view, held.data)
-        found[table] = RawView(view, {column.name.casefold(): column.name for column in held.columns})
+    for number, table in enumerate(tables):
+        view, held, files = f"raw{number}", snapshot.tables[table.name.casefold()], snapshot.files(table)
+        read = slice(None) if part is None or table.public else slice(part.number, None, part.among)
+        is_noted = part is not None and held.notes is not None
+        rows = parquet(files[read]) if files else _registered(connection, view, held.data[read])
+        once = " WHERE NOT again" if not is_noted and held.notes is not None and held.notes.repeats else ""
+        connection.execute(f"CREATE TEMP VIEW {view} AS FROM {rows}{once}")
+        found[table.name.casefold()] = RawView(view, held.names, is_noted)
     return found
+
+
+def _registered(connection: Connection, view: str, data: Sequence[pa.Table]) -> str:
+    """Arrow tables, readable as one relation."""
+    for number, table in enumerate(data):
+        connection.register(f"{view}_{number}", table)
+    return f"({' UNION ALL '.join(f'FROM {view}_{number}' for number, _ in enumerate(data))})"

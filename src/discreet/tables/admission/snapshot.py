@@ -1,8 +1,9 @@
 """Snapshots: one version of the tables, as questions read them. Nothing in them can make a question fail.
 
-A snapshot is a folder that only this user can read: a Parquet file for each table, and a manifest. It is written once
-and never changed. Tables in memory have no file: the process that holds them holds their part of the snapshot. Those in
-place have none either: the manifest says in which files they lie, and which files these were.
+A snapshot is a folder that only this user can read: Parquet files of each table, and a manifest. It is written once
+and never changed. A large private table lies in parts, a file for each, and one unit's rows of all tables lie in the
+parts of one number. Tables in memory have no file: the process that holds them holds what the snapshot has of them.
+Those in place have none either: the manifest says in which files they lie, and which files these were.
 
 Which folder is in force, the ledger says. A folder that it doesn't name is what an admission left that was stopped; the
 next one removes it, unless the lock in it says that it is still being written.
@@ -16,7 +17,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Self
@@ -31,10 +32,9 @@ from discreet.tables.sources.in_place import Place, check_places, held_open
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT = 1
+FORMAT = 2
 _MANIFEST = "manifest.json"
 _LOCK = "lock"
-_BLOCK = 1 << 20
 _TRIES = 3
 
 
@@ -75,6 +75,29 @@ class HeldColumn:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What admission noted beside each row of a private table, and by what its rows were put into parts.
+
+    In files with notes the columns are called `c0, c1, …`, in the order in which they are held. Beside them stand
+    `code`, the number of the row's unit among those of its part, from 0; and `size`, how many rows of its unit are
+    admitted in this table. A part's rows are in the order of `code`, and codes in that of sizes. Where links lead to
+    the unit, `u0` says which one it is, and of a period `u1` when it begins. A row of several units stands there once
+    for each; `again` is true for all but one of these.
+
+    Args:
+        owner: how units were found, in words, as `Owner.words` has them.
+        parted_by: the hash of an id that chooses its part, and in which version.
+        repeats: whether there is `again`.
+        unique: columns, in lower case, to which links lead, or which are ids, that hold no value twice in any one part.
+    """
+
+    owner: str
+    parted_by: str
+    repeats: bool = False
+    unique: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class HeldTable:
     """An admitted table.
@@ -85,9 +108,11 @@ class HeldTable:
         digest: of its contents. Private. Empty for a table in place, for which its files' identities stand.
         written: what was declared of how its source is written, as JSON.
         most_rows_per_unit: the most rows of one unit that were admitted; None if nothing was looked at.
-        file: the name of its file in the snapshot's folder, or its path; None for a table in memory or in place.
+        files: the names of its files in the snapshot's folder, or their paths: one for each part, in order; none for a
+            table in memory or in place.
+        notes: beside its rows; None where there are none.
         places: the files that it was admitted in place in, and stays in.
-        data: the table, if it is in memory.
+        data: the table, if it is in memory: one for each part, in order.
     """
 
     columns: tuple[HeldColumn, ...]
@@ -95,9 +120,33 @@ class HeldTable:
     digest: str
     written: str = "{}"
     most_rows_per_unit: int | None = None
-    file: str | None = None
+    files: tuple[str, ...] = ()
+    notes: Notes | None = None
     places: tuple[Place, ...] = ()
-    data: pa.Table | None = None
+    data: tuple[pa.Table, ...] = ()
+
+    @property
+    def parts(self) -> int:
+        """In how many parts it lies; 1 for a table in place."""
+        return max(len(self.files), len(self.data), 1)
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What its columns are called where they are read, by their names in lower case."""
+        return {
+            column.name.casefold(): column.name if self.notes is None else f"c{number}"
+            for number, column in enumerate(self.columns)
+        }
+
+    def whole(self) -> pa.Table:
+        """All rows of a table in memory, each of them once, under the names that were declared."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        rows = pa.concat_tables(self.data)
+        if self.notes is not None and self.notes.repeats:
+            rows = rows.filter(pc.invert(rows["again"]))
+        return rows.select(list(self.names.values())).rename_columns([column.name for column in self.columns])
 
     def covers(self, table: Table, identifying: frozenset[str]) -> bool:
         """Whether a table, as it is declared now, can be asked about with what was admitted."""
@@ -136,20 +185,25 @@ class Snapshot:
     def contents(self) -> str:
         """A digest of what the snapshot holds, in one text for all tables. Private."""
         named = {
-            name: (held.digest, held.written, [_to_json(column) for column in held.columns], *_listed(held.places))
+            name: (
+                held.digest,
+                held.written,
+                [_to_json(column) for column in held.columns],
+                *_listed(held.places),
+                *([] if held.notes is None else [asdict(held.notes)]),
+            )
             for name, held in self.tables.items()
         }
         return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
 
-    def path(self, table: Table) -> Path | None:
-        """The file of a table; None if it is in memory or in place."""
-        held = self.tables[table.name.casefold()]
-        return None if self.folder is None or held.file is None else self.folder / held.file
-
     def files(self, table: Table) -> tuple[str, ...]:
-        """The files to read for a table: its copy, or those that stay in place; none if it is in memory."""
-        path, places = self.path(table), self.tables[table.name.casefold()].places
-        return tuple(place.path for place in places) if path is None else (str(path),)
+        """The files to read for a table: one for each part of its copy, or those in place; none if it is in memory."""
+        held = self.tables[table.name.casefold()]
+        return (*self._files(held), *(place.path for place in held.places))
+
+    def _files(self, held: HeldTable) -> tuple[str, ...]:
+        """The files of a table's copy."""
+        return () if self.folder is None else tuple(str(self.folder / file) for file in held.files)
 
     @classmethod
     def together(cls, snapshots: Iterable[Self]) -> Self:
@@ -157,10 +211,7 @@ class Snapshot:
         tables = {}
         for each in snapshots:
             for name, held in each.tables.items():
-                if each.folder is not None and held.file is not None:
-                    tables[name] = replace(held, file=str(each.folder / held.file))
-                else:
-                    tables[name] = held
+                tables[name] = replace(held, files=each._files(held))  # noqa: SLF001 — another snapshot's
         return cls(tables=tables, folder=Path("/"))
 
     @contextmanager
@@ -208,7 +259,8 @@ class Snapshot:
             "format": FORMAT,
             "tables": {
                 name: {
-                    "file": held.file,
+                    "files": held.files,
+                    "notes": None if held.notes is None else asdict(held.notes),
                     "rows": held.rows,
                     "digest": held.digest,
                     "written": held.written,
@@ -241,13 +293,10 @@ class Snapshot:
             manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
             tables = {}
             for name, entry in manifest["tables"].items():
-                if entry["file"] is not None:
-                    (folder / entry["file"]).stat()
-                    tables[name] = _held(entry)
-                elif name in memory:
-                    tables[name] = memory[name]
-                else:
-                    tables[name] = _held(entry)
+                held = _held(entry)
+                for file in held.files:
+                    (folder / file).stat()
+                tables[name] = held if held.files else memory.get(name, held)
             return cls(tables=tables, folder=folder, report=manifest["report"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass
@@ -261,15 +310,12 @@ class Snapshot:
 
     def damaged(self) -> list[str]:
         """The tables whose files aren't what was written, or can't be read. It reads all of them."""
-        files = {name: held for name, held in self.tables.items() if held.file is not None}
-        return [name for name, held in files.items() if not self._is_whole(held)]
+        return [name for name, held in self.tables.items() if held.files and not self._is_whole(held)]
 
     def _is_whole(self, held: HeldTable) -> bool:
-        """Whether the file of a table has the bytes that were written."""
-        if self.folder is None or held.file is None:
-            return False
+        """Whether the files of a table have the bytes that were written."""
         try:
-            return digest_of(self.folder / held.file) == held.digest
+            return digest_of(self._files(held)) == held.digest
         except OSError:
             return False
 
@@ -290,13 +336,13 @@ def written(table: Table) -> str:
     return json.dumps(source | ({"columns": columns} if columns else {}), sort_keys=True)
 
 
-def digest_of(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+def digest_of(files: Sequence[str]) -> str:
+    """SHA-256 of a file, in hexadecimal; of several, that of their digests, one after the other."""
+    digests = []
+    for each in files:
+        with open(each, "rb") as file:  # noqa: PTH123 — a path in one text is what snapshots hand out
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def folder_of(root: Path, account: str, group: str = "") -> Path:
@@ -428,6 +474,7 @@ def _listed(places: Sequence[Place]) -> list[list[str]]:
 
 def _held(entry: Mapping[str, Any]) -> HeldTable:
     """A table as the manifest has it."""
+    notes = entry.get("notes")
     columns = tuple(
         HeldColumn(name, Kind(kind), identifies, zone, *length)
         for name, kind, identifies, zone, *length in entry["columns"]
@@ -438,6 +485,13 @@ def _held(entry: Mapping[str, Any]) -> HeldTable:
         digest=str(entry["digest"]),
         written=str(entry["written"]),
         most_rows_per_unit=entry.get("most_rows_per_unit"),
-        file=entry["file"],
+        files=_files_in(entry),
+        notes=None if notes is None else Notes(**notes | {"unique": tuple(notes["unique"])}),
         places=tuple(Place(path, identity) for path, identity in entry.get("places", [])),
     )
+
+
+def _files_in(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """The files of a table as the manifest has them; before there were parts, it had one or none."""
+    before = entry.get("file")
+    return tuple(entry.get("files", () if before is None else (before,)))

@@ -17,7 +17,7 @@ from discreet.duckdb.session import Session
 from discreet.duckdb.sql_text import name, string
 from discreet.errors import SnapshotError, SourceUnsupported
 from discreet.tables.admission.owned_rows import show_owned_rows
-from discreet.tables.admission.snapshot import HeldTable, Snapshot, digest_of
+from discreet.tables.admission.snapshot import HeldTable, Snapshot
 from discreet.tables.schema.dataset import owner_of
 from discreet.tables.schema.owner import Owner
 from discreet.tables.schema.table import Table
@@ -48,7 +48,7 @@ def keep_within(
         held: as they were read, by name in lower case.
         tables: their declarations, the owners' among them.
         account: all tables of the account, whose links say whose a row is.
-        folder: in which their files are.
+        folder: in which their files are staged.
 
     Raises:
         SourceUnsupported: a unit has too many rows in a table that stays in place.
@@ -57,11 +57,11 @@ def keep_within(
     import duckdb
 
     found = {key: (each, Beyond()) for key, each in held.items()}
-    for table in tables:
-        owner, own = owner_of(table, account), held[table.name.casefold()]
-        if owner is None or owner.unit.is_row:
-            continue
-        if own.rows <= table.most_rows_per_unit:
+    owners = {table: owner for table in tables if (owner := owner_of(table, account)) is not None}
+    # First those that say whose the rows of others are, in whichever order they are declared.
+    for table, owner in sorted(owners.items(), key=lambda each: len(each[1].hops)):
+        own = held[table.name.casefold()]
+        if owner.unit.is_row or own.rows <= table.most_rows_per_unit:
             continue  # no unit has more rows than its table
         failed = False
         try:
@@ -78,8 +78,8 @@ def keep_within(
 
 def _kept(table: Table, owner: Owner, snapshot: Snapshot) -> tuple[HeldTable, Beyond]:
     """One table without what units have too many of."""
-    own, path = snapshot.tables[table.name.casefold()], snapshot.path(table)
-    kept = None if path is None else path.with_name(f"kept-{path.name}")
+    own = snapshot.tables[table.name.casefold()]
+    kept = Path(snapshot.files(table)[0]).with_name("kept.parquet") if own.files else None
     with Session(in_row_order=True) as session:  # so that rows have the same numbers each time they are read
         unit = show_owned_rows(session, snapshot, table, owner, writes=[] if kept is None else [str(kept)])
         beyond = _find_beyond(session, unit, len(own.columns), table.most_rows_per_unit)
@@ -91,14 +91,13 @@ def _kept(table: Table, owner: Owner, snapshot: Snapshot) -> tuple[HeldTable, Be
                 f"table {table.name!r}, and nothing can be left out of a table in place",
                 hint="declare a higher number, or admit the table as a copy: leave in_place out",
             )
-        names = ", ".join(f"c{number} AS {name(column.name)}" for number, column in enumerate(own.columns))
+        names = ", ".join(f"c{number} AS {name(column)}" for number, column in enumerate(own.names.values()))
         rest = f"SELECT {names} FROM t0 ANTI JOIN beyond USING (number)"  # noqa: S608 — names are quoted
-        if path is None or kept is None:
+        if kept is None:
             return in_memory(session.arrow(rest), own), beyond
         session.execute(f"COPY ({rest}) TO {string(str(kept))} (FORMAT parquet)")
-    kept.chmod(0o600)
-    kept.replace(path)
-    return replace(own, rows=own.rows - beyond.rows, digest=digest_of(path)), beyond
+    file = Path(own.files[0]).with_name(kept.name)
+    return replace(own, rows=own.rows - beyond.rows, files=(file.as_posix(),)), beyond
 
 
 def _find_beyond(session: Session, unit: str, columns: int, most: int) -> Beyond:
@@ -114,7 +113,8 @@ def _find_beyond(session: Session, unit: str, columns: int, most: int) -> Beyond
     session.execute(f"CREATE TEMP TABLE heavy AS {heavy}")
     ((units,),) = session.execute("SELECT count(*) FROM heavy")
     values = ", ".join(f"c{number}" for number in range(columns))
-    in_order = f"PARTITION BY {unit} ORDER BY hash({values}), {values}"
+    # Of equal rows of several units, the same are left out for each.
+    in_order = f"PARTITION BY {unit} ORDER BY hash({values}), {values}, number"
     session.execute(
         "CREATE TEMP TABLE beyond AS SELECT DISTINCT number FROM ("  # noqa: S608 — our own names
         f"SELECT number, row_number() OVER ({in_order}) AS place "
@@ -138,4 +138,4 @@ def in_memory(table: pa.Table, held: HeldTable) -> HeldTable:
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     digest = hashlib.sha256(sink.getvalue()).hexdigest()
-    return replace(held, rows=table.num_rows, digest=digest, data=table)
+    return replace(held, rows=table.num_rows, digest=digest, data=(table,))

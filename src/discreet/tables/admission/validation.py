@@ -51,7 +51,7 @@ def describe(source: Source, data: Mapping[str, object], ids: frozenset[str] = f
                 places=places_of(each.type) if kind is Kind.REAL else None,
             )
             for each in opened.fields
-            if (kind := _kind(each, source, identifies=each.name.casefold() in ids)) is not None
+            if (kind := _kind(each, identifies=each.name.casefold() in ids)) is not None
         )
 
 
@@ -69,11 +69,11 @@ def absence(source: Source, data: Mapping[str, object], name: str) -> SchemaMism
         return SchemaMismatch(f"{name!r} is the table's index, not a column", hint="reset_index() makes it one")
     with open_source(source, data) as opened:
         there = next((each for each in opened.fields if each.name.casefold() == name.casefold()), None)
-    if there is None or _kind(there, source, identifies=False) is not None:
+    if there is None or _kind(there, identifies=False) is not None:
         return None
     return SchemaMismatch(
         f"column {name!r} holds {called(there.type)}, which can't be read",
-        hint="convert it to texts, numbers or times, or leave it out",
+        hint=there.fix or "convert it to texts, numbers or times, or leave it out",
     )
 
 
@@ -85,12 +85,12 @@ def _always_read(field: Field) -> bool:
     return not field.untyped and (whole or types.is_boolean(field.type) or is_text(field.type))
 
 
-def _kind(field: Field, source: Source, *, identifies: bool) -> Kind | None:
+def _kind(field: Field, *, identifies: bool) -> Kind | None:
     """The kind of a field's values; None if discreet doesn't compute with such values."""
     from pyarrow import types
 
-    if field.untyped and source.kind == "duckdb":  # an integer of 128 bits, which Arrow doesn't have
-        return Kind.TEXT if identifies else Kind.INTEGER
+    if field.number is not None:
+        return Kind.TEXT if identifies else field.number
     if field.untyped:
         return Kind.TEXT
     is_decimal = types.is_decimal(field.type)
@@ -100,12 +100,18 @@ def _kind(field: Field, source: Source, *, identifies: bool) -> Kind | None:
     return Kind.TEXT if wide and identifies else kind_of(field.type)
 
 
-def check_schema(table: Table, fields: Sequence[Field]) -> dict[str, Field]:
+def check_schema(table: Table, fields: Sequence[Field], identifying: frozenset[str] = frozenset()) -> dict[str, Field]:
     """The source's fields of the declared columns, by lower-case name.
+
+    Args:
+        table: as declared.
+        fields: of its source.
+        identifying: the columns, in lower case, that tell units or linked rows apart.
 
     Raises:
         SchemaMismatch: a declared column is missing, has a type that can't be read as the declared kind, or holds
-            instants without a zone to tell them in.
+            instants without a zone to tell them in; or it identifies, and the source takes two texts for one unit that
+            would be two here.
     """
     found = {each.name.casefold(): each for each in fields}
     for column in table.columns:
@@ -121,12 +127,18 @@ def check_schema(table: Table, fields: Sequence[Field]) -> dict[str, Field]:
             kind = kind_of(there.type)
             raise SchemaMismatch(
                 f"column {column.name!r} is declared as {column.kind}, but holds {called(there.type)}",
-                hint=f"declare it as {kind}" if kind else "discreet doesn't compute with such values",
+                hint=f"declare it as {kind}" if kind else there.fix or "discreet doesn't compute with such values",
             )
         if column.form and not (there.untyped or _has_form(there.type, column)):
             raise SchemaMismatch(
                 f"column {column.name!r} holds {called(there.type)}, to which no written form applies",
                 hint=f"leave {' and '.join(column.form)} out",
+            )
+        if there.merges and column.name.casefold() in identifying:
+            raise SchemaMismatch(
+                f"column {column.name!r} says whose rows are whose, and its source compares it by {there.merges}: what "
+                "is one unit there would be several here",
+                hint=f"name another column; or give each unit one spelling in a view, such as {there.fix}",
             )
         if getattr(there.type, "tz", None) is not None and column.time_zone is None:
             raise SchemaMismatch(
