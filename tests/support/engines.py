@@ -22,11 +22,14 @@ from discreet.duckdb.session import Session
 from discreet.engine import Engine
 from discreet.engine.duckdb import DuckDB, contributions, engine
 from discreet.engine.duckdb.contributions import Compiled
+from discreet.engine.duckdb.reading import Reading
 from discreet.engine.duckdb.sessions import Sessions
 from discreet.query.ir import Exact
 from discreet.tables import Table
 from discreet.tables.admission import HeldColumn, HeldTable, Snapshot, admit, identifying
+from discreet.tables.schema.spark import SparkConnect
 from support.hashes import HashOrder
+from support.parted import as_declared
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 
@@ -51,7 +54,16 @@ def _keep_a_session(opened: DuckDB, threads: int | None) -> None:
     opened._sessions = _ReusedSessions(threads=threads, memory=None)
 
 
+def _on_sail(snapshot: Snapshot, *, threads: int | None = None, **_: Any) -> Engine:
+    """The engine that asks a cluster, with Sail in this process in the cluster's place."""
+    pytest.importorskip("pysail", reason="Sail isn't installed: pip install 'discreet[spark]'")
+    from discreet.engine.spark import Spark
+
+    return Spark(snapshot, SparkConnect(remote="local", tasks=threads))
+
+
 EMBEDDED = Tried(DuckDB, HashOrder, _keep_a_session)
+SPARK = Tried(_on_sail, HashOrder, _keep_a_session)
 _TRIED = [EMBEDDED]
 
 
@@ -100,7 +112,7 @@ def engine_as_if_admitted(tables: Sequence[Table], data: Mapping[str, Any], *, t
 
 
 @contextmanager
-def compiled_once(made: dict[int, Any] | None = None) -> Iterator[None]:
+def compiled_once(made: dict[Any, Any] | None = None) -> Iterator[None]:
     """Within it, each question is compiled once, whatever tables hold: half of the work on small ones.
 
     No unit may come near the limit on joins, for that depends on what tables hold.
@@ -115,14 +127,16 @@ def compiled_once(made: dict[int, Any] | None = None) -> Iterator[None]:
         yield
 
 
-def _once(make: Callable[..., Any], made: dict[int, Any]) -> Callable[..., Any]:
-    """What is made of a question, and of whatever else, the first time."""
+def _once(make: Callable[..., Any], made: dict[Any, Any]) -> Callable[..., Any]:
+    """What is made of a question, and of whatever else, the first time; of a snapshot, for each way to read it."""
 
     def remembered(exact: Exact, *rest: Any) -> Any:
         """The same as then; with the question, so that its identity isn't another's."""
-        if id(exact) not in made:
-            made[id(exact)] = exact, make(exact, *rest)
-        return made[id(exact)][1]
+        of, *_ = rest  # a snapshot, or the views of one
+        key = id(exact), str(Reading.of(exact, of)) if isinstance(of, Snapshot) else of
+        if key not in made:
+            made[key] = exact, make(exact, *rest)
+        return made[key][1]
 
     return remembered
 
@@ -188,6 +202,7 @@ class _ReusedSession(Session):
         self._registered: list[str] = []
         self._own = self._connection
         self._other: Session | None = None
+        self._is_shared = False
         self._settle(self)
         for setting in (
             f"allowed_directories = ['{_FILES}', '/proc/self/fd/', '/dev/fd/']",
@@ -205,12 +220,12 @@ class _ReusedSession(Session):
     def join_as_written(self) -> None:
         """Nothing: it does so from the start, or never."""
 
-    def lock(self, *, allowed: Sequence[str] = ()) -> None:
+    def lock(self, *, allowed: Sequence[str] = (), folders: Sequence[str] = ()) -> None:
         """Nothing where no file elsewhere is to be opened."""
-        if not all(os.path.realpath(path).startswith(_FILES) for path in allowed):
+        if not all(os.path.realpath(path).startswith(_FILES) for path in (*allowed, *folders)):
             self._other = Session(**self._settings)  # type: ignore[arg-type]  # as it was started itself
             self._settle(self._other)
-            self._other.lock(allowed=allowed)
+            self._other.lock(allowed=allowed, folders=folders)
             self._connection = self._other._connection
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -221,6 +236,12 @@ class _ReusedSession(Session):
     def begin(self) -> None:
         """Begin what can be forgotten."""
         super().execute(_BEGIN)
+
+    def compute_in_callers(self) -> int:
+        """As many callers as it would be: all settings are settled."""
+        self._is_shared = True
+        super().execute("ROLLBACK")  # in which what the callers make couldn't be seen
+        return self._settings["threads"] or 2
 
     def register(self, view: str, table: object) -> None:
         """Make an Arrow table readable, and note that it was."""
@@ -233,6 +254,11 @@ class _ReusedSession(Session):
             self._other.close()
             self._connection, self._other = self._own, None
             self._registered.clear()
+        if self._is_shared:
+            for (table,) in self.execute("SELECT table_name FROM duckdb_tables() WHERE NOT temporary"):
+                self.execute(f"DROP TABLE {table}")
+            self._is_shared = False
+            super().execute(_BEGIN)
         self.execute("ROLLBACK")
         for view in self._registered:
             self._connection.unregister(view)
@@ -280,8 +306,8 @@ def as_if_admitted(tables: Sequence[Table], data: Mapping[str, Any]) -> Snapshot
         ids = identifying(table, tables)
         columns = tuple(HeldColumn.of(column, ids) for column in table.columns)
         rows = data[table.source.location]
-        held[table.name.casefold()] = HeldTable(columns=columns, rows=rows.num_rows, digest="", data=rows)
-    return Snapshot(tables=held)
+        held[table.name.casefold()] = HeldTable(columns=columns, rows=rows.num_rows, digest="", data=(rows,))
+    return as_declared(Snapshot(tables=held), tables)
 
 
 def admitted(table: Table, data: object = None) -> dict[str, list[Any]]:
@@ -292,6 +318,5 @@ def admitted(table: Table, data: object = None) -> dict[str, list[Any]]:
         data: the table, if its source is in memory.
     """
     held = admit([table], {table.source.location: data}, None).tables[table.name.casefold()]
-    assert held.data is not None
-    found: dict[str, list[Any]] = held.data.to_pydict()
+    found: dict[str, list[Any]] = held.whole().to_pydict()
     return found
