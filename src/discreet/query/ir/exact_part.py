@@ -163,9 +163,9 @@ _FINEST_OF_PARTS = -36
 class Vector:
     """Several sums that are released together, because each row has one whole to share out among them.
 
-    In each row, values that aren't NULL are 0 or more and add up to at most 1: as float64 computes them, to less than 1
-    + 2⁻⁴⁰. So a row's parts go into several sums, as a whole row goes into one bin of a histogram. Engines know nothing
-    of vectors; they are asked for the sums.
+    In each row, values that aren't NULL, each moved into [0, 1], add up to at most 1: as float64 computes them, to less
+    than 1 + 2⁻⁴⁰. So a row's parts go into several sums, as a whole row goes into one bin of a histogram. Engines know
+    nothing of vectors; they are asked for the sums.
 
     A unit of r rows has r wholes to fill. Where there are no keys, what it leaves of them may be released as well: then
     all that is released of a unit adds up to r wholes, however many rows it has, and tells how many units there are.

@@ -286,7 +286,8 @@ class _Terms:
         Patterns exclude each other by what they are written as, whatever is known of their conditions: a row that one
         takes fails what another one demands.
         """
-        polynomials = [list(_polynomials(self.values[value], degree)) for value, degree in pattern.degrees]
+        alone = sum(degree for _, degree in pattern.degrees) == 1
+        polynomials = [list(_polynomials(self.values[value], degree, alone=alone)) for value, degree in pattern.degrees]
         for places in pattern.places:
             factors = [of[place] for of, place in zip(polynomials, places, strict=True)]
             value = _together("multiply", factors) if factors else literal(1)
@@ -391,17 +392,23 @@ def _one_of_two(value: ir.Expr) -> tuple[ir.Expr, Fraction, Fraction] | None:
             return (call("eq", value, literal(int(hi))), hi, lo) if is_two else None
 
 
-def _polynomials(value: ir.Expr, degree: int) -> Iterator[ir.Expr]:
+def _polynomials(value: ir.Expr, degree: int, *, alone: bool) -> Iterator[ir.Expr]:
     """The Bernstein polynomials of where a value lies in its range.
 
     Whatever float64 makes of it, its place is a number from 0 to 1: so are they, and they add up to 1 but for roundings
     of 2⁻⁵³. NULL stays NULL, which LEAST and GREATEST don't promise.
+
+    Args:
+        value: of number kind.
+        degree: of the polynomials.
+        alone: whether the place and its rest are what a row adds; then sums move both into [0, 1], to the same effect.
     """
     lo, hi = range_of(value)
-    place = call("multiply", call("subtract", value, literal(lo)), literal(1 / (hi - lo)))
-    place = call("greatest", call("least", place, literal(Fraction(1))), literal(Fraction(0)))
-    if value.type.nullable:
-        place = call("if", call("is_null", value), literal(None), place)
+    place = call("multiply", call("subtract", value, literal(lo)) if lo else value, literal(1 / (hi - lo)))
+    if not alone:
+        place = call("greatest", call("least", place, literal(Fraction(1))), literal(Fraction(0)))
+        if value.type.nullable:
+            place = call("if", call("is_null", value), literal(None), place)
     rest = call("subtract", literal(Fraction(1)), place)
     for number in range(degree + 1):
         binomial: list[ir.Expr] = [literal(Fraction(comb(degree, number)))] if 0 < number < degree else []
