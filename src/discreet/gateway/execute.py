@@ -9,7 +9,7 @@ from private to public is `release`: exact integers in, noisy integers and choic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
@@ -23,7 +23,7 @@ from discreet.gateway.outcome import Outcome, certificate_of, recorded
 from discreet.gateway.reuse import ReuseIndex
 from discreet.mechanisms import Quantile
 from discreet.query import ir
-from discreet.query.estimates import Noisy, Selection
+from discreet.query.estimates import Selection
 from discreet.query.planner import Level, Plan, make_plan
 
 if TYPE_CHECKING:
@@ -195,33 +195,60 @@ def _summed(whole: ExactResult, widest: Level, level: Level) -> ExactResult:
 
 _EMPTY: Mapping[int, int] = MappingProxyType({})
 
+_AT_A_TIME = 2**16
+"""Private groups that are looked at together: there may be millions, of which few pass."""
+
 
 def release(level: Level, result: ExactResult, number: int = 0) -> list[Group]:
     """Add the noise to one level, and make its choices; its groups get its number.
 
     With public keys every group is released, those without rows as zeros. Otherwise a group is released only if its
-    noisy count passes the threshold; the rest are forgotten, before anything is chosen of them.
+    noisy count passes the threshold; the rest are forgotten, before anything else is drawn of them.
     """
-    rows = {key: place for place, key in enumerate(result.keys)}
-    keys = list(result.keys) if level.draft.threshold is not None else list(public_groups(level.draft.keys))
-    columns: dict[str, list[int]] = {}
+    found: list[Group] = []
+    if level.draft.threshold is None:
+        places = {key: place for place, key in enumerate(result.keys)}
+        keys = list(public_groups(level.draft.keys))
+        rows = [places.get(key) for key in keys]
+        exact = {name: [0 if row is None else result.measures[name][row] for row in rows] for name in level.noises}
+        histograms = {
+            name: [_EMPTY if row is None else histogram[row] for row in rows]
+            for name, histogram in result.histograms.items()
+        }
+        found += _released(level, keys, exact, histograms, number)
+    else:
+        for start in range(0, len(result.keys), _AT_A_TIME):
+            some = slice(start, start + _AT_A_TIME)
+            exact = {name: list(result.measures[name][some]) for name in level.noises}
+            histograms = {name: list(histogram[some]) for name, histogram in result.histograms.items()}
+            found += _released(level, result.keys[some], exact, histograms, number)
+    return in_order(level.draft, found)
+
+
+def _released(
+    level: Level,
+    keys: Sequence[tuple[KeyValue, ...]],
+    exact: Mapping[str, Sequence[int]],
+    histograms: Mapping[str, Sequence[Mapping[int, int]]],
+    number: int,
+) -> Iterator[Group]:
+    """Those of some groups that are released, with noise; all of them, where there is no threshold."""
+    threshold, selector = level.draft.threshold, level.draft.selector
+    noisy: dict[str, Sequence[int]] = {}
+    passed: Sequence[int] = range(len(keys))
+    if threshold is not None and selector is not None:
+        counts = level.noises[selector].mechanism.release(exact[selector])
+        passed = [place for place in passed if threshold.passes(counts[place])]
+        noisy[selector] = [counts[place] for place in passed]
     for name, noise in level.noises.items():
-        exact = result.measures[name]
-        columns[name] = noise.mechanism.release([exact[rows[key]] if key in rows else 0 for key in keys])
-    passed = [place for place in range(len(keys)) if _passes(level, columns, place)]
+        if name not in noisy:
+            noisy[name] = noise.mechanism.release([exact[name][place] for place in passed])
     chosen: dict[str, Sequence[int | tuple[int, ...]]] = {}
     for selection in level.draft.selections:
-        histograms = result.histograms[selection.measure.name]
-        chosen |= _chosen(
-            selection, [histograms[rows[keys[place]]] if keys[place] in rows else _EMPTY for place in passed]
-        )
-    groups = []
+        chosen |= _chosen(selection, [histograms[selection.measure.name][place] for place in passed])
+    columns = {name: noisy[name] for name in level.noises} | chosen
     for order, place in enumerate(passed):
-        noisy: Noisy = {name: column[place] for name, column in columns.items()} | {
-            name: column[order] for name, column in chosen.items()
-        }
-        groups.append(Group(keys[place], noisy, number))
-    return in_order(level.draft, groups)
+        yield Group(keys[place], {name: column[order] for name, column in columns.items()}, number)
 
 
 def rehearse(level: Level) -> None:
@@ -236,12 +263,6 @@ def rehearse(level: Level) -> None:
         noise.mechanism.release([0])
     for selection in level.draft.selections:
         selection.mechanism.choose(_EMPTY)
-
-
-def _passes(level: Level, columns: Mapping[str, Sequence[int]], place: int) -> bool:
-    """Whether a group is released."""
-    threshold, selector = level.draft.threshold, level.draft.selector
-    return threshold is None or selector is None or threshold.passes(columns[selector][place])
 
 
 def _chosen(

@@ -74,7 +74,8 @@ def test_a_snapshot_in_memory_is_asked_as_one_in_files(tmp_path: Path) -> None:
     """Both hold the same values."""
     in_memory = engine_on(admit([TABLE], {"t": pa.table(ROWS)}, None)).run(QUESTION)
     in_files = engine_on(admitted(tmp_path)).run(QUESTION)
-    assert (in_memory.keys, in_memory.measures) == (in_files.keys, in_files.measures)
+    assert [*in_memory.keys] == [*in_files.keys]
+    assert [*in_memory.measures["n"]] == [*in_files.measures["n"]]
 
 
 def test_it_can_be_closed(tmp_path: Path) -> None:

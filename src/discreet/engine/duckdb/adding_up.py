@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from discreet.duckdb.session import Connection
 from discreet.engine.duckdb.aggregation import NOTHING, Shape, Statements, of_values
 from discreet.engine.duckdb.clauses import group_by, listed, numbered
+from discreet.engine.duckdb.many_groups import ManyGroups
 
 
 class Found(NamedTuple):
@@ -49,18 +50,23 @@ class Found(NamedTuple):
 
 def added_up(
     connection: Connection, shape: Shape, found: Sequence[Found]
-) -> tuple[list[tuple[Any, ...]], list[list[tuple[Any, ...]]]]:
+) -> tuple[Sequence[tuple[Any, ...]], list[list[tuple[Any, ...]]]]:
     """The groups of all parts, and each histogram as two lists for each group."""
     return added_groups(connection, shape, found), added_bins(connection, shape, found)
 
 
-def added_groups(connection: Connection, shape: Shape, found: Sequence[Found]) -> list[tuple[Any, ...]]:
-    """The groups of all parts, in the order of their keys: that of first appearance would tell whose row came first."""
+def added_groups(connection: Connection, shape: Shape, found: Sequence[Found]) -> Sequence[tuple[Any, ...]]:
+    """The groups of all parts, in the order of their keys: that of first appearance would tell whose row came first.
+
+    Returns:
+        `k0, k1, …, m0, m1, …` of each; where keys aren't public, there may be millions.
+    """
     whole = found[0] if len(found) == 1 else combined(shape, found)  # one part has each group and value once
     counted = [f"({query})" for query in _counted(shape, whole)]
     groups = _summed(shape, [whole.groups, *counted]) if counted else f"FROM {whole.groups}"
     in_order = f"ORDER BY {listed(numbered('k', shape.keys))}" if shape.keys else ""
-    return connection.execute(f"{groups} {in_order}")
+    query = f"{groups} {in_order}"
+    return ManyGroups(connection.arrow(query), tuple) if shape.groups is None else connection.execute(query)
 
 
 def added_bins(

@@ -8,18 +8,21 @@ the same before rows whose key isn't public were left out, with the columns abou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from discreet.engine.duckdb.clauses import group_by, key_lookup, listed, numbered
+from discreet.engine.duckdb.many_groups import ManyGroups
 from discreet.engine.interface import ExactResult
 from discreet.engine.scan_view import listed_keys, units_of
 from discreet.errors import unforeseen
 from discreet.privacy import KeyValue, Limits
 from discreet.query import ir
+
+_T = TypeVar("_T")
 
 SOURCE_ROWS = "source_rows"
 CONTRIBUTIONS = "contributions"
@@ -300,17 +303,17 @@ def result_of(
 ) -> ExactResult:
     """The result of a question, from its groups and counts, as `added_up` has them; a group may be there twice."""
     width = len(exact.keys)
-    places = {group[:width]: place for place, group in enumerate(groups)}
     histograms: dict[str, list[dict[int, int]]] = {}
+    places = {group[:width]: place for place, group in enumerate(groups)} if counts else {}
     for measure, rows in zip((each for each in exact.measures if isinstance(each, ir.Histogram)), counts, strict=True):
         histograms[measure.name] = [{} for _ in groups]
         for *key, numbers, sizes in rows:
             if numbers:
                 histograms[measure.name][places[tuple(key)]] |= zip(numbers, sizes, strict=True)
     return ExactResult(
-        keys=[_key_values(exact.keys, group) for group in groups],
+        keys=_each(groups, slice(width), lambda row: _key_values(exact.keys, row)),
         measures={
-            measure.name: [int(group[width + number]) for group in groups]
+            measure.name: _each(groups, slice(width + number, width + number + 1), lambda row: int(*row))
             for number, measure in enumerate(exact.measures)
             if not isinstance(measure, ir.Histogram)
         },
@@ -318,6 +321,13 @@ def result_of(
     )
 
 
+def _each(groups: Sequence[tuple[Any, ...]], columns: slice, made: Callable[[tuple[Any, ...]], _T]) -> Sequence[_T]:
+    """Something of each group, made from some of its columns."""
+    if isinstance(groups, ManyGroups):
+        return groups.of(columns, made)
+    return [made(group[columns]) for group in groups]
+
+
 def _key_values(keys: Sequence[ir.Key], row: tuple[Any, ...]) -> tuple[KeyValue, ...]:
     """A group's key: public ones come as their number in the list, others as they are."""
-    return tuple(value if key.values is None else key.values[value] for key, value in zip(keys, row, strict=False))
+    return tuple(value if key.values is None else key.values[value] for key, value in zip(keys, row, strict=True))

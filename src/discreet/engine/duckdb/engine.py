@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, ClassVar
@@ -148,7 +149,7 @@ class DuckDB:
 
 def _by_threads(
     session: Session, compiled: Compiled, snapshot: Snapshot, threads: int
-) -> tuple[list[tuple[Any, ...]], list[list[tuple[Any, ...]]]]:
+) -> tuple[Sequence[tuple[Any, ...]], list[list[tuple[Any, ...]]]]:
     """Ask each part of a snapshot, and add up what they found; see `added_up`."""
 
     def kept(connection: Connection, number: int) -> Found:
