@@ -138,11 +138,11 @@ def _answer(connection: duckdb.DuckDBPyConnection, shape: Shape, found: Sequence
     measures = {row[: shape.keys]: row[shape.keys :] for row in groups}
     assert len(measures) == len(groups)
     counts = []
-    for rows in histograms:
+    for table in histograms:
         bins = [
-            ((*key, bin_), count)
-            for *key, numbers, sizes in rows
-            for bin_, count in zip(numbers or (), sizes or (), strict=True)
+            ((*key, bin_), int(count))
+            for *key, numbers, sizes in zip(*(column.to_pylist() for column in table.columns), strict=True)
+            for bin_, count in zip(numbers, sizes, strict=True)
         ]
         counts.append(dict(bins))
         assert len(counts[-1]) == len(bins)

@@ -9,10 +9,10 @@ from private to public is `release`: exact integers in, noisy integers and choic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from types import MappingProxyType
+from functools import partial
 from typing import TYPE_CHECKING
 
 from discreet.engine import Engine, ExactResult
@@ -193,8 +193,6 @@ def _summed(whole: ExactResult, widest: Level, level: Level) -> ExactResult:
     return ExactResult(keys=tuple(places), measures=sums)
 
 
-_EMPTY: Mapping[int, int] = MappingProxyType({})
-
 _AT_A_TIME = 2**16
 """Private groups that are looked at together: there may be millions, of which few pass."""
 
@@ -211,25 +209,27 @@ def release(level: Level, result: ExactResult, number: int = 0) -> list[Group]:
         keys = list(public_groups(level.draft.keys))
         rows = [places.get(key) for key in keys]
         exact = {name: [0 if row is None else result.measures[name][row] for row in rows] for name in level.noises}
-        histograms = {
-            name: [_EMPTY if row is None else histogram[row] for row in rows]
-            for name, histogram in result.histograms.items()
-        }
-        found += _released(level, keys, exact, histograms, number)
+        found += _released(level, keys, exact, partial(_histogram, result, rows), number)
     else:
         for start in range(0, len(result.keys), _AT_A_TIME):
-            some = slice(start, start + _AT_A_TIME)
-            exact = {name: list(result.measures[name][some]) for name in level.noises}
-            histograms = {name: list(histogram[some]) for name, histogram in result.histograms.items()}
-            found += _released(level, result.keys[some], exact, histograms, number)
+            some = range(len(result.keys))[start : start + _AT_A_TIME]
+            keys = list(result.keys[start : some.stop])
+            exact = {name: list(result.measures[name][start : some.stop]) for name in level.noises}
+            found += _released(level, keys, exact, partial(_histogram, result, some), number)
     return in_order(level.draft, found)
+
+
+def _histogram(result: ExactResult, rows: Sequence[int | None], name: str, place: int) -> Mapping[int, int]:
+    """A histogram of one of some groups; made only now, for all of them together may be large."""
+    row = rows[place]
+    return {} if row is None else result.histograms[name][row]
 
 
 def _released(
     level: Level,
     keys: Sequence[tuple[KeyValue, ...]],
     exact: Mapping[str, Sequence[int]],
-    histograms: Mapping[str, Sequence[Mapping[int, int]]],
+    histogram: Callable[[str, int], Mapping[int, int]],
     number: int,
 ) -> Iterator[Group]:
     """Those of some groups that are released, with noise; all of them, where there is no threshold."""
@@ -245,7 +245,7 @@ def _released(
             noisy[name] = noise.mechanism.release([exact[name][place] for place in passed])
     chosen: dict[str, Sequence[int | tuple[int, ...]]] = {}
     for selection in level.draft.selections:
-        chosen |= _chosen(selection, [histograms[selection.measure.name][place] for place in passed])
+        chosen |= _chosen(selection, (histogram(selection.measure.name, place) for place in passed))
     columns = {name: noisy[name] for name in level.noises} | chosen
     for order, place in enumerate(passed):
         yield Group(keys[place], {name: column[order] for name, column in columns.items()}, number)
@@ -262,11 +262,11 @@ def rehearse(level: Level) -> None:
     for noise in level.noises.values():
         noise.mechanism.release([0])
     for selection in level.draft.selections:
-        selection.mechanism.choose(_EMPTY)
+        selection.mechanism.choose({})
 
 
 def _chosen(
-    selection: Selection, histograms: Sequence[Mapping[int, int]]
+    selection: Selection, histograms: Iterable[Mapping[int, int]]
 ) -> dict[str, Sequence[int | tuple[int, ...]]]:
     """The bins chosen of each group, and the intervals about those of a quantile; by name."""
     pick, mechanism = selection.pick, selection.mechanism

@@ -7,12 +7,15 @@ parts; so each part says which it has, and they are counted here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from discreet.duckdb.session import Connection
 from discreet.engine.duckdb.aggregation import NOTHING, Shape, Statements, of_values
 from discreet.engine.duckdb.clauses import group_by, listed, numbered
 from discreet.engine.duckdb.many_groups import ManyGroups
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Found(NamedTuple):
@@ -50,7 +53,7 @@ class Found(NamedTuple):
 
 def added_up(
     connection: Connection, shape: Shape, found: Sequence[Found]
-) -> tuple[Sequence[tuple[Any, ...]], list[list[tuple[Any, ...]]]]:
+) -> tuple[Sequence[tuple[Any, ...]], list[pa.Table]]:
     """The groups of all parts, and each histogram as two lists for each group."""
     return added_groups(connection, shape, found), added_bins(connection, shape, found)
 
@@ -71,7 +74,7 @@ def added_groups(connection: Connection, shape: Shape, found: Sequence[Found]) -
 
 def added_bins(
     connection: Connection, shape: Shape, found: Sequence[Found], number: int = 0, of: int = 1
-) -> list[list[tuple[Any, ...]]]:
+) -> list[pa.Table]:
     """Each histogram of all parts as two lists for each group: a row for each of many bins would take twice the time.
 
     Args:
@@ -84,8 +87,9 @@ def added_bins(
     keys = numbered("k", shape.keys)
     lists = listed(keys, ["list(bin)", "list(count)"])
     own = f"WHERE bin % {of} = {number}" if of > 1 else ""
+    some = "HAVING count(*) > 0"  # also where there are no keys
     return [
-        connection.execute(f"SELECT {lists} FROM {_bins(shape, same, own)} WHERE count > 0 {group_by(keys)}")
+        connection.arrow(f"SELECT {lists} FROM {_bins(shape, same, own)} WHERE count > 0 {group_by(keys)} {some}")
         for same in zip(*(each.histograms for each in found), strict=True)
     ]
 

@@ -12,15 +12,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from discreet.engine.duckdb.clauses import group_by, key_lookup, listed, numbered
-from discreet.engine.duckdb.many_groups import ManyGroups
+from discreet.engine.duckdb.many_groups import ManyBins, ManyGroups
 from discreet.engine.interface import ExactResult
 from discreet.engine.scan_view import listed_keys, units_of
 from discreet.errors import unforeseen
 from discreet.privacy import KeyValue, Limits
 from discreet.query import ir
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _T = TypeVar("_T")
 
@@ -298,18 +301,16 @@ def looked_up(shape: Shape, query: str, columns: list[str]) -> str:
     return f"SELECT {listed(keys, columns)} FROM ({query}) {' '.join(map(key_lookup, shape.late))}"
 
 
-def result_of(
-    exact: ir.Exact, groups: Sequence[tuple[Any, ...]], counts: Sequence[Sequence[tuple[Any, ...]]]
-) -> ExactResult:
+def result_of(exact: ir.Exact, groups: Sequence[tuple[Any, ...]], counts: Sequence[pa.Table]) -> ExactResult:
     """The result of a question, from its groups and counts, as `added_up` has them; a group may be there twice."""
     width = len(exact.keys)
-    histograms: dict[str, list[dict[int, int]]] = {}
+    histograms = {}
     places = {group[:width]: place for place, group in enumerate(groups)} if counts else {}
-    for measure, rows in zip((each for each in exact.measures if isinstance(each, ir.Histogram)), counts, strict=True):
-        histograms[measure.name] = [{} for _ in groups]
-        for *key, numbers, sizes in rows:
-            if numbers:
-                histograms[measure.name][places[tuple(key)]] |= zip(numbers, sizes, strict=True)
+    for measure, table in zip((each for each in exact.measures if isinstance(each, ir.Histogram)), counts, strict=True):
+        rows: list[list[int]] = [[] for _ in groups]
+        for row in range(table.num_rows):
+            rows[places[tuple(column[row].as_py() for column in table.columns[:width])]].append(row)
+        histograms[measure.name] = ManyBins(table, rows)
     return ExactResult(
         keys=_each(groups, slice(width), lambda row: _key_values(exact.keys, row)),
         measures={

@@ -165,16 +165,17 @@ def histograms(shape: Shape, scope: Scope) -> Iterator[str]:
     for number, adds in of_values(shape, "histogram"):
         total = weighed("c", adds, shape)
         share = shared(total, "n", scope.limit, shape.width(adds.greatest * scope.limit))
+        width = shape.width(adds.greatest)
         rows_within = f"CAST(sum(c) OVER (PARTITION BY {listed(scope.within)}) AS BIGINT) AS n"
         bins = listed(keys, ["v AS bin"])
         yield f"""
             {whole_histogram(shape, number, adds)}
             UNION ALL
-            SELECT {bins}, sum({share} - {total}) AS count
+            SELECT {bins}, CAST(sum({share} - {total}) AS {width}) AS count
             FROM (SELECT *, {rows_within} FROM triples{number} WHERE u0 IS NOT NULL)
             WHERE n > {scope.limit} GROUP BY ALL
             UNION ALL
-            SELECT {bins}, -sum({total}) AS count FROM triples{number} WHERE u0 IS NULL GROUP BY ALL
+            SELECT {bins}, CAST(-sum({total}) AS {width}) AS count FROM triples{number} WHERE u0 IS NULL GROUP BY ALL
         """
 
 

@@ -173,9 +173,10 @@ def _as_counted(value: str, measure: _OfRows) -> str:
         return clamped_steps(value, measure)
     if isinstance(measure, DistinctValues):
         return value
-    if measure.values is not None:
-        return f"CAST(bins_{value}.i AS BIGINT)"
-    return f"CASE WHEN {value} BETWEEN 0 AND {bigint(measure.size - 1)} THEN {value} END"
+    number = f"bins_{value}.i"
+    if measure.values is None:
+        number = f"CASE WHEN {value} BETWEEN 0 AND {bigint(measure.size - 1)} THEN {value} END"
+    return f"CAST({number} AS {'INTEGER' if measure.size <= 2**31 else 'BIGINT'})"
 
 
 def _listed_values(key: Key, exact: Exact) -> list[tuple[int, KeyValue]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.duckdb.session import Connection, Session
 from discreet.engine.duckdb.adding_up import Found, added_bins, added_groups, added_up
@@ -23,6 +22,9 @@ from discreet.query.ir import Exact
 from discreet.tables import Table
 from discreet.tables.admission import Snapshot, lock_to, raw_views_of
 from discreet.tables.schema.dataset import CHOSEN_BY
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _MOST_PREPARED = 64
 """The number of questions that are remembered between preparing and running them."""
@@ -149,16 +151,18 @@ class DuckDB:
 
 def _by_threads(
     session: Session, compiled: Compiled, snapshot: Snapshot, threads: int
-) -> tuple[Sequence[tuple[Any, ...]], list[list[tuple[Any, ...]]]]:
+) -> tuple[Sequence[tuple[Any, ...]], list[pa.Table]]:
     """Ask each part of a snapshot, and add up what they found; see `added_up`."""
+    import pyarrow as pa
 
     def kept(connection: Connection, number: int) -> Found:
         return Found.kept(connection, set_up_part(connection, compiled, snapshot, number), number)
 
     found = for_each(session, range(compiled.reading.parts), kept, threads=threads)
 
-    def shared(connection: Connection, number: int) -> list[list[tuple[Any, ...]]]:
+    def shared(connection: Connection, number: int) -> list[pa.Table]:
         return added_bins(connection, compiled.shape, found, number, threads)
 
     shares = for_each(session, range(threads if found[0].histograms else 0), shared, threads=threads)
-    return added_groups(session, compiled.shape, found), [list(chain(*same)) for same in zip(*shares, strict=True)]
+    together = [pa.concat_tables(same) for same in zip(*shares, strict=True)]
+    return added_groups(session, compiled.shape, found), together

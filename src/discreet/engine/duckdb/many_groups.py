@@ -1,11 +1,11 @@
-"""Many groups: their keys and integers in Arrow's columns, of which Python objects are made only in passing.
+"""Many groups, and many bins: keys and integers in Arrow's columns, of which Python objects are made only in passing.
 
-Private keys may have millions of values. As Python objects, a group takes ten times the memory.
+Private keys may have millions of values, and so may a real number. As Python objects, they take ten times the memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 if TYPE_CHECKING:
@@ -60,3 +60,47 @@ class ManyGroups(Sequence[T], Generic[T]):
     def _read(self, start: int, number: int) -> list[T]:
         columns = self._table.slice(start, number).columns
         return [self._made(row) for row in zip(*(column.to_pylist() for column in columns), strict=True)]
+
+
+class ManyBins(Sequence[Mapping[int, int]]):
+    """The bins of each group, made when they are looked at. Its repr shows nothing.
+
+    Args:
+        table: whose last two columns are lists: the numbers of bins, and their counts.
+        rows: of each group; several have different bins.
+    """
+
+    __slots__ = ("_counts", "_numbers", "_rows")
+
+    def __init__(self, table: pa.Table, rows: Sequence[Sequence[int]]) -> None:
+        *_, self._numbers, self._counts = table.columns
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Mapping[int, int]: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Mapping[int, int]]: ...
+    def __getitem__(self, place: int | slice) -> Mapping[int, int] | list[Mapping[int, int]]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(len(self))[place]]
+        found: dict[int, int] = {}
+        for row in self._rows[place]:
+            found |= zip(_integers(self._numbers[row].values), _integers(self._counts[row].values), strict=True)
+        return found
+
+    def __repr__(self) -> str:
+        return "<bins: private>"
+
+
+def _integers(column: pa.Array) -> list[int]:
+    """A column of integers, or of decimals without places."""
+    import pyarrow as pa
+
+    try:
+        found: list[int] = column.cast(pa.int64()).to_numpy().tolist()
+    except pa.ArrowInvalid:  # beyond 64 bits
+        return [int(each) for each in column.to_pylist()]
+    return found
