@@ -226,7 +226,7 @@ def test_an_expression_that_nobody_taught_is_refused(read: Callable[[Any], objec
         lambda one: sensitivities.measure_sensitivity(one, Limits(rows=1), ADD_REMOVE, groups=1),
         plan_text._measure,
         lambda one: interface.check_capability(replace(level("COUNT(*)", epsilon=1).exact, measures=(one,))),
-        aggregation.adds_of,
+        aggregation._adds,
     ],
 )
 def test_a_measure_that_nobody_taught_is_refused(read: Callable[[Any], object]) -> None:

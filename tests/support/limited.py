@@ -248,11 +248,14 @@ def _sums(shape: Shape, kept: Sequence[Entry], number: int) -> Counts:
     found: Counts = defaultdict(int)
     for limit, own in _scopes(shape, kept):
         for key, rows in _split(own, lambda each: each.key):
-            values = [each.values[number] for each in rows]
+            values = [each.values[number if adds.of is None else adds.of] for each in rows]
             total = {
                 "constant": adds.constant * len(values),
                 "present": adds.constant * sum(value is not None for value in values),
                 "values": sum(value or 0 for value in values) if adds.what == "values" else 0,
+                "rest": sum(adds.constant - value for value in values if value is not None)
+                if adds.what == "rest"
+                else 0,
             }[adds.what]
             found[key] += towards_zero(total, limit, len(own))
     return found

@@ -54,7 +54,9 @@ def brought(measure: Any, row: Any) -> Any:
     if isinstance(measure, Units):
         return 1
     if isinstance(measure, Sum):
-        return steps(evaluate(measure.value, row), measure)
+        number = evaluate(measure.value, row)
+        is_missing = number is None or isnan(number)
+        return measure.hi - steps(number, measure) if measure.is_rest and not is_missing else steps(number, measure)
     value = fit(measure.value, row)
     if isinstance(measure, Histogram) and measure.values is not None:
         return measure.values.index(value) if value in measure.values else None

@@ -75,12 +75,19 @@ class Case:
     entries: tuple[Entry, ...]
 
 
+def rest(of: int) -> Adds:
+    """What any values of a measure leave of a constant that is smaller than some of them."""
+    return Adds("rest", greatest=2**64, constant=2**62, of=of)
+
+
 @st.composite
 def cases(draw: st.DrawFn, kinds: Sequence[str] = tuple(MEASURES), *, units: Sequence[int] = (0, 1, 2)) -> Case:
     """Any shape, over few units, keys and values, so that all limits bite."""
     limits, keys, owned = draw(LIMITS), draw(st.integers(0, 2)), draw(st.sampled_from(units))
     offered = [kind for kind in kinds if kind != "units" or limits.groups is not None or not keys or not owned]
     measures = draw(st.lists(st.sampled_from(offered).flatmap(MEASURES.__getitem__), min_size=1, max_size=4))
+    of = [place for place, (adds, _) in enumerate(measures) if adds.what == "values"]
+    measures += [(rest(place), "BIGINT") for place in of if draw(st.booleans())]
     types = tuple(kind for _, kind in measures)
     shape = Shape(
         units=owned,
@@ -110,6 +117,7 @@ def crowd(limits: Limits, *, units: int, keys: int) -> Case:
     measures = {
         "constant": (Adds("constant", greatest=7, constant=-7), "BIGINT"),
         "values": (Adds("values", greatest=2**63), "BIGINT"),
+        "rest": (rest(1), "BIGINT"),
         "distinct": (Adds("distinct", greatest=1), "BIGINT"),
         "distinct texts": (Adds("distinct", greatest=1), "VARCHAR"),
         "histogram": (Adds("histogram", greatest=64, constant=64), "BIGINT"),

@@ -92,6 +92,9 @@ EVERY_LIMIT = (
 )
 
 
+WHOLES = st.sampled_from([1, 5, 2**40, 2**63 - 1])
+
+
 @st.composite
 def sums(draw: st.DrawFn, name: str) -> Measure:
     """A sum of something, on a grid from 2^-40 to 2^40, with bounds up to what 64 bits hold."""
@@ -131,6 +134,8 @@ def questions(draw: st.DrawFn) -> Exact:
         y=declared("y", bounds=draw(st.sampled_from([None, Bounds("-5/2", "0.7")]))),
     )
     measures = [count(), draw(sums("s")), draw(sums("t"))]
+    rest = total("r", draw(st.sampled_from(VALUES)), grid=draw(st.integers(-40, 40)), lo=0, hi=draw(WHOLES)).rest
+    measures += draw(st.sampled_from([[], [rest], [rest, replace(rest.rest, name="v")]]))
     if limits.groups is not None or not keys or unit.is_row:
         measures.insert(draw(st.integers(0, 3)), Units(name="u"))
     return exact(table, measures, keys=keys, where=draw(st.sampled_from(WHERE)), salt=draw(st.text(max_size=3)))

@@ -9,7 +9,7 @@ the same before rows whose key isn't public were left out, with the columns abou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -47,21 +47,29 @@ class Adds:
             constant: the same integer for each row.
             present: the same integer for each row whose `v` column isn't NULL.
             values: what the `v` column says, a BIGINT or NULL.
+            rest: what another measure's values leave of the constant, for each row that has one.
             distinct: one for each different value of the `v` column, of any type but real; NULL is none.
             histogram: the same integer for each row, 2^-grid, in the bin whose number is in the `v` column, a BIGINT;
                 NULL is in none.
         greatest: the most that a row adds, up to sign.
         constant: the same integer, where it is one; from 1 to 2^62 for a histogram.
+        of: the number of the measure that leaves the rest.
     """
 
-    what: Literal["units", "constant", "present", "values", "distinct", "histogram"]
+    what: Literal["units", "constant", "present", "values", "rest", "distinct", "histogram"]
     greatest: int
     constant: int = 0
+    of: int | None = None
 
     @property
     def is_summed(self) -> bool:
         """Whether a unit's rows in a group come down to one integer, which limits scale."""
-        return self.what in {"constant", "present", "values"}
+        return self.what in {"constant", "present", "values", "rest"}
+
+    @property
+    def has_column(self) -> bool:
+        """Whether each row brings something to the measure, as a `v` column of its own."""
+        return self.what in {"present", "values", "distinct", "histogram"}
 
     @property
     def is_of_values(self) -> bool:
@@ -128,7 +136,7 @@ def shape_of(exact: ir.Exact, *, is_coded: bool = False) -> Shape:
     groups: int | None = 1
     for key in exact.keys:
         groups = None if groups is None or key.values is None else groups * len(key.values)
-    measures = tuple(map(adds_of, exact.measures))
+    measures = adds_of(exact.measures)
     by_rows = is_coded and exact.limits.rows is not None and exact.limits.groups is None
     is_late = exact.owner.unit.is_row or (by_rows and all(adds.is_summed for adds in measures))
     late = (number for number, key in enumerate(exact.keys) if is_late and listed_keys(key, exact) is not None)
@@ -144,14 +152,25 @@ def shape_of(exact: ir.Exact, *, is_coded: bool = False) -> Shape:
     )
 
 
-def adds_of(measure: ir.Measure) -> Adds:
-    """How a measure is added up."""
+def adds_of(measures: Sequence[ir.Measure]) -> tuple[Adds, ...]:
+    """How measures are added up; what values leave, from the sum of these, if that is asked for, too."""
+    places = {replace(each, name=""): place for place, each in enumerate(measures) if isinstance(each, ir.Sum)}
+    return tuple(
+        Adds("rest", greatest=each.hi, constant=each.hi, of=places[replace(each.rest, name="")])
+        if isinstance(each, ir.Sum) and each.is_rest and replace(each.rest, name="") in places
+        else _adds(each)
+        for each in measures
+    )
+
+
+def _adds(measure: ir.Measure) -> Adds:
+    """How a measure is added up by itself."""
     match measure:
         case ir.Sum():
-            constant = constant_steps(measure)
+            constant = None if measure.is_rest else constant_steps(measure)
             if constant is not None:
                 return Adds("constant", greatest=abs(constant), constant=constant)
-            if measure.lo == measure.hi:
+            if measure.lo == measure.hi and not measure.is_rest:
                 return Adds("present", greatest=abs(measure.lo), constant=measure.lo)
             return Adds("values", greatest=max(abs(measure.lo), abs(measure.hi)))
         case ir.Units():
@@ -263,6 +282,7 @@ def plain(shape: Shape, *columns: str, units: str) -> str:
             "constant": f"count(*) * CAST({adds.constant} AS HUGEINT)",
             "present": f"count(v{number}) * CAST({adds.constant} AS HUGEINT)",
             "values": f"coalesce(sum(v{number}), 0)",
+            "rest": f"count(v{adds.of}) * CAST({adds.constant} AS HUGEINT) - coalesce(sum(v{adds.of}), 0)",
             "distinct": NOTHING,
             "histogram": NOTHING,
         }

@@ -45,6 +45,7 @@ def kept(table: str, shape: Shape, limit: int, *, sign: int) -> str:
             "constant": f"sum(least(n, {limit})) * {adds.constant}",
             "present": f"sum({share})",
             "values": f"sum({share})",
+            "rest": f"sum({share})",
         }
         added.append(by_kind.get(adds.what, NOTHING))
     measures = (f"{sign} * {each} AS m{number}" for number, each in enumerate(added))
@@ -68,7 +69,8 @@ def distinct_units(shape: Shape) -> str:
 
 def sum_names(shape: Shape) -> list[str]:
     """Columns about a unit's rows in one group: their number `n`, and each measure's sum or count `s0, s1, …`."""
-    return ["n", *(f"s{number}" for number, adds in enumerate(shape.measures) if adds.what in {"present", "values"})]
+    summed = {"present", "values", "rest"}
+    return ["n", *(f"s{number}" for number, adds in enumerate(shape.measures) if adds.what in summed)]
 
 
 def sums(shape: Shape) -> list[str]:
@@ -77,6 +79,8 @@ def sums(shape: Shape) -> list[str]:
     for number, adds in enumerate(shape.measures):
         if adds.what == "present":
             found.append(f"count(v{number}) AS s{number}")
+        elif adds.what == "rest":
+            found.append(f"count(v{adds.of}) AS s{number}")
         elif adds.what == "values":
             found.append(f"CAST(coalesce(sum(v{number}), 0) AS {shape.width(adds.greatest)}) AS s{number}")
     return found
@@ -90,6 +94,7 @@ def totals(shape: Shape) -> list[str]:
             "constant": weighed("n", adds, shape),
             "present": weighed(f"s{number}", adds, shape),
             "values": f"s{number}",
+            "rest": f"({weighed(f's{number}', adds, shape)} - s{adds.of})",
         }
         found.append(by_kind.get(adds.what, "0"))
     return found

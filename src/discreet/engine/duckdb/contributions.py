@@ -137,8 +137,8 @@ def _contributed(exact: Exact) -> Mapping[str, _OfRows]:
     """The measures to which each row contributes a value, by the column with it."""
     return {
         f"v{number}": measure
-        for number, measure in enumerate(exact.measures)
-        if not isinstance(measure, Units) and adds_of(measure).what != "constant"
+        for number, (measure, adds) in enumerate(zip(exact.measures, adds_of(exact.measures), strict=True))
+        if not isinstance(measure, Units) and adds.has_column
     }
 
 
@@ -170,7 +170,8 @@ def _as_read(value: str, measure: _OfRows) -> str:
 def _as_counted(value: str, measure: _OfRows) -> str:
     """The contribution as it counts: steps of the grid, the value itself, or the number of its bin."""
     if isinstance(measure, Sum):
-        return clamped_steps(value, measure)
+        steps = clamped_steps(value, measure)
+        return f"{bigint(measure.hi)} - {steps}" if measure.is_rest else steps
     if isinstance(measure, DistinctValues):
         return value
     number = f"bins_{value}.i"

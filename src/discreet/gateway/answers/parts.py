@@ -19,8 +19,8 @@ ROUNDED = 1 + 1e-9
 def meaning(measure: ir.Measured | None) -> str:
     """The meaning of a measure, whatever its grid: equal where the same rows give the same numbers."""
     match measure:
-        case ir.Sum(value=value):
-            return f"sum({value})"
+        case ir.Sum(value=value, is_rest=is_rest):
+            return f"sum({'rest of ' if is_rest else ''}{value})"
         case ir.Vector(values=values, rows=rows):
             return f"vector({', '.join(map(str, values))}{'' if rows is None else f', {rows} rows'})"
         case ir.Histogram(value=value, size=size):

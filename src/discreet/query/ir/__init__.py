@@ -38,6 +38,7 @@ from discreet.query.ir.exact_part import (
     Vector,
     counted_for,
     numbers_of,
+    rest_of,
 )
 from discreet.query.ir.expressions import (
     CALL,
@@ -197,6 +198,7 @@ __all__ = [
     "public_values",
     "python_value",
     "released_names",
+    "rest_of",
     "scans",
     "sources",
     "unbounded",

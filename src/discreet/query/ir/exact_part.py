@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
 from typing import TypeAlias
 
 from discreet.errors import unforeseen
 from discreet.privacy import KeyValue, Limits
-from discreet.query.ir.expressions import Expr
+from discreet.query.ir.expressions import Call, Expr
+from discreet.query.ir.functions import call
+from discreet.query.ir.literals import literal
 from discreet.query.ir.relations import (
     Relation,
     Scan,
@@ -58,6 +60,11 @@ class Sum:
         grid: exponent of the step, so 0 for whole numbers; negative for finer steps.
         lo: least integer a row adds, in steps.
         hi: greatest integer a row adds, in steps.
+        is_rest: whether a row that has a value adds what this leaves of `hi`; `lo` is 0 then. Engines count such rows
+            and take their sum from it, instead of computing another value.
+
+    Raises:
+        ValueError: a rest of nothing, or of a value that may be negative.
     """
 
     name: str
@@ -65,9 +72,20 @@ class Sum:
     grid: int
     lo: int
     hi: int
+    is_rest: bool = False
+
+    def __post_init__(self) -> None:
+        if self.is_rest and not self.lo == 0 < self.hi:
+            raise ValueError("only of something, what is 0 or more leaves a rest")
+
+    @property
+    def rest(self) -> Sum:
+        """The sum of what values leave, if this is one of values; and the other way round."""
+        return replace(self, is_rest=not self.is_rest)
 
     def __str__(self) -> str:
-        return f"sum({self.value}, 2^{self.grid}, {self.lo}..{self.hi})"
+        what = f"rest of {self.value}" if self.is_rest else f"{self.value}"
+        return f"sum({what}, 2^{self.grid}, {self.lo}..{self.hi})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +173,21 @@ class Room:
     grid: int
 
 
+_WHOLE = literal(Fraction(1))
+
+
+def rest_of(value: Expr) -> Expr:
+    """What a value leaves of a whole."""
+    return call("subtract", _WHOLE, value)
+
+
+def _left_by(rest: Expr) -> Expr | None:
+    """The value of which an expression is the rest; None if it isn't one."""
+    if isinstance(rest, Call) and rest.function.name == "subtract" and rest.args[0] == _WHOLE:
+        return rest.args[1]
+    return None
+
+
 _FINEST_OF_PARTS = -36
 """On a finer grid, rounding in float64 might add a whole step to a row."""
 
@@ -203,12 +236,22 @@ class Vector:
 
     @property
     def sums(self) -> tuple[Sum, ...]:
-        """The sums that engines add up."""
-        hi = ceil(Fraction(2) ** -self.grid)
-        return tuple(
-            Sum(name=f"{self.name}.{place}", value=value, grid=self.grid, lo=0, hi=hi)
-            for place, value in enumerate(self.values)
-        )
+        """The sums that engines add up. Where a whole has whole steps, one of two parts is what the other leaves."""
+        found = []
+        for place, value in enumerate(self.values):
+            left_by = _left_by(value)
+            is_rest = self.grid <= 0 and left_by in self.values
+            found.append(
+                Sum(
+                    name=f"{self.name}.{place}",
+                    value=left_by if left_by is not None and is_rest else value,
+                    grid=self.grid,
+                    lo=0,
+                    hi=ceil(Fraction(2) ** -self.grid),
+                    is_rest=is_rest,
+                )
+            )
+        return tuple(found)
 
     @property
     def whole(self) -> int:
