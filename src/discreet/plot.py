@@ -8,6 +8,8 @@ Each function takes numbers, or objects that give them, and returns a Matplotlib
 * What it is good for, and what it isn't: `accuracy`, `averaging`.
 * Who is exposed in a table, and by what: `class_sizes`, `column_risks`.
 * What attacks achieve: `outcomes`, `candidates`, `recovery`, `members`.
+
+Answers draw themselves, without Matplotlib: `answer.to_svg()`. `png` paints the same picture.
 """
 
 from discreet.textbook.plots.accuracy import accuracy
@@ -18,6 +20,7 @@ from discreet.textbook.plots.loss import loss
 from discreet.textbook.plots.loss_law import AdditiveNoise, LossLaw, odds
 from discreet.textbook.plots.neighbours import neighbours
 from discreet.textbook.plots.numbers import spaced
+from discreet.textbook.plots.painting import png
 from discreet.textbook.plots.risks import class_sizes, column_risks
 from discreet.textbook.plots.saving import save
 from discreet.textbook.plots.sheet import note
@@ -40,6 +43,7 @@ __all__ = [
     "note",
     "odds",
     "outcomes",
+    "png",
     "recovery",
     "save",
     "spaced",

@@ -62,6 +62,20 @@ def test_json_has_rows_intervals_cost_spent_entry_and_reused(town: Path, run: An
     assert result.stderr == ""
 
 
+def test_an_answer_is_drawn_beside_its_table(tmp_path: Path, run: Any) -> None:
+    """As SVG and as PNG; what can't be drawn or kept is refused before it is paid."""
+    for refused in (tmp_path / "answer.gif", tmp_path / "nowhere" / "answer.svg"):
+        assert run("ask", GROUPED, "--epsilon", "1", "--plot", refused).exit_code == ExitCode.REFUSED
+    assert run("ask", f"EXPLAIN {GROUPED}", "--epsilon", "1", "--plot", tmp_path / "a.svg").exit_code != 0
+    assert history(run) == []
+    result = run("ask", GROUPED, "--epsilon", "1", "--plot", tmp_path / "answer.svg")
+    assert result.exit_code == 0, result.stderr
+    assert "answer.svg, 2 charts: n by sex: largest" in " ".join(result.stdout.split())
+    assert (tmp_path / "answer.svg").read_text(encoding="utf-8").count('class="bar"') == 2
+    assert run("ask", GROUPED, "--epsilon", "1", "-o", tmp_path / "answer.png", "--format", "csv").exit_code == 0
+    assert (tmp_path / "answer.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_same_question_again_is_free(run: Any) -> None:
     """The answer is the same, marked as reused, and nothing more is spent."""
     first = json.loads(run("ask", COUNT, "--epsilon", "0.5", "--format", "json").stdout)

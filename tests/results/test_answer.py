@@ -74,6 +74,17 @@ def test_an_answer_is_read_from_json_as_it_was(staff: dp.Protected) -> None:
     assert contradictions(again) == []
 
 
+def test_an_answer_draws_itself(staff: dp.Protected) -> None:
+    """As the same file, whether it was just given or read from JSON; an explanation has nothing to draw."""
+    answer = staff.ask(QUESTION, epsilon=10)
+    assert [chart.column for chart in answer.charts()] == ["n", "pay", "since"]
+    picture = answer.to_svg()
+    assert picture == read_back(answer).to_svg()
+    assert "n by town: largest" in picture
+    with pytest.raises(InvalidArgument, match="nothing to draw"):
+        staff.ask(f"EXPLAIN {COUNT}", epsilon=1).to_svg()
+
+
 def test_other_confidences_take_the_answer_itself(staff: dp.Protected) -> None:
     """What was read from JSON has the one it was written at, and says so."""
     answer = staff.ask(COUNT, epsilon=1)

@@ -14,9 +14,11 @@ from discreet.cli.common.reporting import reported
 from discreet.cli.common.terms import offering
 from discreet.cli.common.where import Where, somewhere
 from discreet.cli.show.admissions import say_incomplete
-from discreet.cli.show.answers import show_answer
+from discreet.cli.show.answers import UNDER, show_answer
 from discreet.cli.show.formats import Format
+from discreet.cli.show.pictures import check_picture, write_picture
 from discreet.cli.show.plans import show_plan
+from discreet.cli.show.screen import say
 from discreet.cli.show.sheets import refuse_binary_to_screen
 from discreet.cli.show.standing import here, of_everyone
 from discreet.cli.show.summaries import show_summary
@@ -65,6 +67,7 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
     terms: dict[str, Any],
     format_: options.Formatted = Format.TABLE,
     raw: options.Raw = False,
+    plot: options.Plot = None,
     where: Where,
     version: Version = None,
     approval: Approval = None,
@@ -77,6 +80,8 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
     of the same data, a question gets the same answer and costs nothing. EXPLAIN before it shows its plan, and costs
     nothing either; nor does a question that declared keys and bounds answer by themselves.
 
+    With --plot, it also draws the answer, each value with its interval: as SVG, or as PNG with Matplotlib.
+
     If a condition can't hold for any row, or compares with a value that is no key, it warns. On a terminal it then asks
     before it pays; elsewhere it pays only with --yes.
     """
@@ -86,7 +91,11 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
     said = beside(where, approval=approval, idempotency_key=idempotency_key)
     probability(terms["confidence"], "confidence")
     refuse_binary_to_screen(format_)
+    if plot is not None:
+        check_picture(plot, painted=False)
     inner = explained(question)
+    if inner is not None and plot is not None:
+        raise InvalidArgument("a plan can't be drawn", hint="leave out --plot")
     with working("planning"):
         tables = where.opened()
         plan = tables.plan(question if inner is None else inner, **terms)
@@ -102,6 +111,10 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
             show_summary(answer, of_everyone(tables), format_, raw=raw)
         elif isinstance(answer, Answer):
             show_answer(answer, of_everyone(tables), format_, terms["confidence"], raw=raw)
+        if plot is not None and isinstance(answer, (Answer, Summary)):
+            words = write_picture(answer, plot)
+            if format_ is Format.TABLE:
+                say(printable(f"picture    {plot}, {words}"), UNDER)
     tables.close()
 
 

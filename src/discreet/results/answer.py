@@ -16,6 +16,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
 from discreet.hints import Door, Hint
+from discreet.results.charts import Chart, charts, drawn, svg
 from discreet.results.columns import (
     AnswerColumn,
     End,
@@ -369,6 +370,23 @@ class Answer:
         import polars as pl
 
         return pl.DataFrame(self.to_arrow())
+
+    def charts(self) -> list[Chart]:
+        """A chart for each noisy number, as `discreet.results.charts` chooses it; none where there is none.
+
+        A chart's `drawing` is marks, for a page or for paint; `to_svg` is all of them as a file.
+        """
+        return charts(self.columns, {name: self.interval(name) for name in self.names}, self.confidence)
+
+    def to_svg(self) -> str:
+        """A picture of the answer as SVG, with whiskers or bands for intervals: the text of a file.
+
+        It has no script, loads nothing, is light or dark as its reader's screen is, and says in words what it shows.
+
+        Raises:
+            InvalidArgument: there is no number with noise to draw.
+        """
+        return svg(drawn(self.charts()), alone=True)
 
     def __repr__(self) -> str:
         """The table, as far as a prompt has room for it; nothing of the certificate, nor of what signs it."""

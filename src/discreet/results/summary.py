@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from discreet.errors import InvalidArgument
 from discreet.hints import Door, Hint
 from discreet.results.answer import Answer
+from discreet.results.charts import Chart, drawn, svg
 from discreet.results.columns import cell_texts
 from discreet.results.cost import Cost, Note
 from discreet.suggestions import nearest
@@ -194,6 +195,18 @@ class Summary(list[Answer]):
         return {
             column["name"]: _counts(column, answer) for column, answer in self._about() if _is_counted(column, answer)
         }
+
+    def charts(self) -> list[Chart]:
+        """How many rows have each key, as a chart for each column that has keys."""
+        return [chart for name in self.counts() for chart in self.column(name).charts()]
+
+    def to_svg(self) -> str:
+        """A picture of how many rows have each key, as SVG: the text of a file.
+
+        Raises:
+            InvalidArgument: no column has keys.
+        """
+        return svg(drawn(self.charts()), alone=True)
 
     def long(self) -> Iterator[tuple[str | None, str, str | None, Any, Any, Any]]:
         """Each number in a row of its own: column, part, key, value, and the ends of its interval."""

@@ -19,6 +19,7 @@ from discreet.interfaces.http import console
 from discreet.interfaces.http.console.answers import _limits_as_typed
 from discreet.query.planner import typed_limits
 from discreet.results import no_formula, verify_certificate
+from discreet.results.charts.drawing import MAIN, OTHER
 from support.served import in_threads
 from support.visited import BY_KEY, COUNT, IMAGE, KEYS, SCRIPT, Visited, answered, browser, form_of, sign_in, visited
 
@@ -28,6 +29,11 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visited]:
     """One service for all tests: its processes take seconds to start."""
     with in_threads(), visited(tmp_path_factory.mktemp("console"), seconds=0.4) as found:
         yield found
+
+
+def drawn(page: str, kind: str) -> list[int]:
+    """How many marks of a kind each chart of a page has, where it has any."""
+    return [group.count("<path") for group in re.findall(f'<g class="{kind}"[^>]*>(.*?)</g>', page)]
 
 
 def test_a_question_is_planned_asked_shown_and_taken_home(running: Visited) -> None:
@@ -41,7 +47,7 @@ def test_a_question_is_planned_asked_shown_and_taken_home(running: Visited) -> N
     rows = list(csv.reader(client.get(f"{place}/1/answer.csv").text.splitlines()))
     assert rows[0] == ["k", "n", "n_low", "n_high"]
     assert sorted(row[0] for row in rows[1:]) == sorted(map(no_formula, KEYS))
-    assert page.text.count('class="bar"') == page.text.count('class="whisker"') == len(KEYS)
+    assert drawn(page.text, "bar") == drawn(page.text, "whisker") == [len(KEYS)] * 2  # once wide, once narrow
     found = client.get(f"{place}/1/answer.json").json()
     assert [[no_formula(row["k"]), str(row["n"])] for row in found["rows"]] == [row[:2] for row in rows[1:]]
     assert verify_certificate(client.get(f"{place}/1/answer.json").text, running.service.key).holds
@@ -81,7 +87,7 @@ def test_a_table_is_summarized_from_its_page(running: Visited) -> None:
     assert "ranks" in table[0]
     page = answered(client, question, "2")
     assert "<h1>Summary of people</h1>" in page.text
-    assert page.text.count('class="bar"') == len(KEYS) + 1
+    assert drawn(page.text, "bar") == [len(KEYS) + 1] * 2
     assert '<th scope="row"><code>age</code></th><td>integer, 0\u00a0to\u00a0100</td>' in page.text
     assert "all of it cost" in page.text
     rows = list(csv.reader(client.get(f"{page.url.path}/3/answer.csv").text.splitlines()))
@@ -249,7 +255,8 @@ STYLE = Path(console.__file__).with_name("static") / "console.css"
 TEXTS = [(text, ground) for text in ("ink", "soft", "accent") for ground in ("paper", "surface", "wash")]
 TEXTS += [(name, f"{name}-wash") for name in ("good", "warn", "bad")]
 TEXTS += [("ink", f"{name}-wash") for name in ("good", "warn", "bad")] + [("on-accent", "accent")]
-EDGES = [("edge", "surface"), ("edge", "paper"), ("bar", "surface"), ("whisker", "bar"), ("accent", "surface")]
+EDGES = [("edge", "surface"), ("edge", "paper"), ("accent", "surface"), ("main", "surface"), ("other", "surface")]
+EDGES += [("ink", "main"), ("ink", "other")]
 EDGES += [("accent", "paper")]
 
 
@@ -274,7 +281,7 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_colours_differ_enough_to_be_read(scheme: str) -> None:
     """WCAG AA: letters 4.5 : 1 on what they stand on, edges of fields and marks of charts 3 : 1."""
-    found = colours(scheme)
+    found = {**colours(scheme), "main": MAIN, "other": OTHER}
     assert colours("light").keys() == colours("dark").keys()
     assert [pair for pair in TEXTS if contrast(found[pair[0]], found[pair[1]]) < 4.5] == []
     assert [pair for pair in EDGES if contrast(found[pair[0]], found[pair[1]]) < 3] == []

@@ -15,6 +15,7 @@ from discreet.cli.common import columns, options, table_file
 from discreet.cli.common.interrupt import heard
 from discreet.cli.common.reporting import reported
 from discreet.cli.show.formats import TextFormat
+from discreet.cli.show.pictures import check_picture
 from discreet.cli.show.screen import ENDLESS, say, width
 from discreet.cli.show.sheets import show_json, show_table
 from discreet.cli.show.waiting import working
@@ -81,9 +82,6 @@ People: TypeAlias = Annotated[
 Trials: TypeAlias = Annotated[
     int, typer.Option(metavar="COUNT", min=1, help="How many times to repeat what is left to chance.")
 ]
-Plot: TypeAlias = Annotated[
-    Path | None, typer.Option("--plot", "-o", metavar="FILE", help="Also draw it, to this .svg or .png file.")
-]
 
 
 @reported
@@ -110,7 +108,7 @@ def attack(  # noqa: PLR0913 — each is an option of the command
     budget: BudgetOption = "10",
     people: People = 100,
     trials: Trials = 1_000,
-    plot: Plot = None,
+    plot: options.Plot = None,
     format_: options.TextOrJson = TextFormat.TABLE,
 ) -> None:
     """Attack a table as the textbooks do, and see what rows, anonymised rows and private answers give away.
@@ -122,11 +120,11 @@ def attack(  # noqa: PLR0913 — each is an option of the command
     if name is None:
         _list(format_)
         return
-    from discreet.cli.attack.figure import check_figure, draw
+    from discreet.cli.attack.figure import draw
     from discreet.cli.attack.running import Terms, beside, linked, settled, targets, tried
 
     if plot is not None:
-        check_figure(plot)
+        check_picture(plot, painted=True)
     whose = columns.unit_of(unit, rows_are_people=rows_are_people)
     source = None if file is None else how.source(file)
     attacked: Sequence[str] = ()

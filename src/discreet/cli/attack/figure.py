@@ -7,7 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.cli.common.files import refuse_to_replace, write_all
+from discreet.cli.common.files import write_all
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -15,24 +15,6 @@ if TYPE_CHECKING:
 
     from discreet.attacks.answers import AveragingResult, ReconstructionResult
     from discreet.attacks.attack_result import AttackResult
-
-_ENDINGS = (".svg", ".png")
-
-
-def check_figure(path: Path) -> None:
-    """Refuse a figure that couldn't be drawn or kept, before the attack takes its time.
-
-    Raises:
-        InvalidArgument: the ending is another, or the folder isn't there.
-        ExtraMissing: Matplotlib isn't installed.
-    """
-    from discreet.textbook.plots.sheet import house_style
-
-    refuse_to_replace(path, force=True)
-    if path.suffix.lower() not in _ENDINGS:
-        raise InvalidArgument(f"a figure can't be saved as {path.name!r}", hint="a file in .svg or .png")
-    with house_style():
-        pass
 
 
 def draw(results: Sequence[AttackResult], path: Path) -> str:

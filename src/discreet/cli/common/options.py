@@ -38,6 +38,9 @@ PublicKeyOption: TypeAlias = Annotated[
     ),
 ]
 Formatted: TypeAlias = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
+Plot: TypeAlias = Annotated[
+    Path | None, typer.Option("--plot", "-o", metavar="FILE", help="Also draw it, to this .svg or .png file.")
+]
 Raw: TypeAlias = Annotated[
     bool,
     typer.Option(

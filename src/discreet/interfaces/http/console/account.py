@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -14,11 +15,12 @@ from fastapi import APIRouter, Response
 
 from discreet.errors import InvalidArgument, LedgerCorrupt
 from discreet.interfaces.http.console.answers import readable
-from discreet.interfaces.http.console.charts import HEIGHT, WIDTH, steps
 from discreet.interfaces.http.console.forms import Filled, Queried
 from discreet.interfaces.http.console.pages import download, page
+from discreet.interfaces.http.console.pictures import picture
 from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.results import verify_certificate
+from discreet.results.charts import spending
 from discreet.service import Action, Role, check_allowed
 
 if TYPE_CHECKING:
@@ -59,17 +61,18 @@ def budget(visit: Visiting, queried: Queried) -> Response:
     """The budget: what is left, and what was spent over time and by each analyst."""
     found = visit.service.budget(visit.caller)
     measure = "epsilon" if found["budget"].startswith("ε") else "rho"
+    sign = "ε" if measure == "epsilon" else "ρ"
     whose, now = queried.get("analyst"), datetime.now(UTC)
     everything = [entry for entry in visit.service.history(visit.caller) if entry.cost is not None]
     asked = [entry for entry in everything if whose is None or (entry.analyst or "") == whose]
     amounts = [(entry, _amount(entry, measure)) for entry in asked]
     spent = Fraction(found["spent"][measure] or 0)
     return page(
-        "budget", visit, budget=found, measure="ε" if measure == "epsilon" else "ρ", asked=asked,
+        "budget", visit, budget=found, measure=sign, asked=asked,
         spent=spent, left=found["remaining"][measure], total=float(spent) + (found["remaining"][measure] or 0),
         own=_own(found, measure), whose=whose,
-        analysts=_by_analyst([(entry, _amount(entry, measure)) for entry in everything]), width=WIDTH, height=HEIGHT,
-        line=_line(amounts, float(spent) + (found["remaining"][measure] or 0), now), now=now,
+        analysts=_by_analyst([(entry, _amount(entry, measure)) for entry in everything]),
+        spending=_spending(amounts, float(spent) + (found["remaining"][measure] or 0), sign, now),
     )  # fmt: skip
 
 
@@ -156,14 +159,14 @@ def _by_analyst(amounts: Sequence[tuple[Entry, Fraction]]) -> list[tuple[str, in
     return sorted(((name, *each) for name, each in found.items()), key=lambda row: (-row[2], row[0]))
 
 
-def _line(amounts: Sequence[tuple[Entry, Fraction]], total: float, now: datetime) -> str:
-    """Spending over time until now, as the points of a line; only for the latest questions if there are many."""
+def _spending(amounts: Sequence[tuple[Entry, Fraction]], total: float, sign: str, now: datetime) -> str:
+    """Spending over time until now, as a picture; only for the latest questions if there are many."""
     if not amounts:
         return ""
     spent = [0.0, *map(float, accumulate(amount for _, amount in amounts))]
-    moments = [entry.at.timestamp() for entry, _ in (amounts[0], *amounts)]
-    climbed, last = [*spent, spent[-1]][-_MOST_STEPS:], [*moments, now.timestamp()][-_MOST_STEPS:]
-    return steps(climbed, list(accumulate(last, max)), total)
+    moments = [entry.at.astimezone(UTC) for entry, _ in (amounts[0], *amounts)]
+    climbed, last = [*spent, spent[-1]][-_MOST_STEPS:], [*moments, now][-_MOST_STEPS:]
+    return picture(partial(spending, climbed, list(accumulate(last, max)), total, sign))
 
 
 def _again(entry: Entry) -> str:

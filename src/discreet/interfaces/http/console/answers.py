@@ -13,8 +13,8 @@ from fastapi import APIRouter, Response
 
 from discreet.errors import InvalidArgument
 from discreet.interfaces.http.console.asking import CONFIDENCES, OFFERS
-from discreet.interfaces.http.console.charts import WIDTH, charts
 from discreet.interfaces.http.console.pages import download, page
+from discreet.interfaces.http.console.pictures import picture
 from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.interfaces.http.problems import problem_of
 from discreet.privacy import Limits
@@ -41,9 +41,9 @@ def answer(name: str, visit: Visiting) -> Response:
     if reply.error is not None:
         return page("failed", visit, problem=problem_of(reply.error), **shown)
     if len(questions) == 1 and is_summary(questions[0]):
-        return page("summary", visit, width=WIDTH, **_summarized(visit, reply.answer), **shown)
+        return page("summary", visit, **_summarized(visit, reply.answer), **shown)
     parts = [_shown(text, data) for text, data in zip(questions, _answers(reply.answer), strict=True)]
-    return page("answer", visit, parts=parts, width=WIDTH, **shown)
+    return page("answer", visit, parts=parts, **shown)
 
 
 def _as_offered(question: str | Sequence[str], terms: Mapping[str, Any]) -> dict[str, str]:
@@ -119,12 +119,11 @@ def _answers(answer: EncodedAnswer | None) -> Sequence[Mapping[str, Any]]:
 def _shown(question: str, data: Mapping[str, Any]) -> dict[str, Any]:
     """One answer, as the page shows it."""
     answer = Answer.from_json(data)
-    cells = _cells(answer)
     return {
         "question": question,
         "answer": data,
-        "cells": cells,
-        "charts": charts(data, cells),
+        "cells": _cells(answer),
+        "pictures": [picture(chart.drawing) for chart in answer.charts()] if len(answer) > 1 else [],
         "cost": answer.cost,
         "notes": [each for each in answer.notes() if each.title not in {"cost", "warning"}],
         "unknown": {name: {n for n, told in enumerate(answer.informative(name)) if not told} for name in answer.names},
@@ -139,16 +138,11 @@ def _summarized(visit: Visit, encoded: EncodedAnswer | None) -> dict[str, Any]:
     if summary is None:
         raise InvalidArgument("the table of this summary isn't declared any more", hint="ask about those that are")
     names, rows = summary.sheet()
-    drawn = [
-        (name, chart)
-        for name in summary.counts()
-        for chart in charts(summary.column(name).to_json(), _cells(summary.column(name)))
-    ]
     return {
         "summary": summary,
         "names": names,
         "rows": rows,
-        "charts": drawn,
+        "pictures": [picture(chart.drawing) for chart in summary.charts()],
         "unlisted": [name for name, counts in summary.counts().items() if not counts],
         "notes": [each for each in summary.notes() if each.title not in {"cost", "warning"}],
         "warnings": list(dict.fromkeys(warning for answer in summary for warning in answer.warnings)),
