@@ -1,6 +1,7 @@
-"""The pictures of the console in the documentation; `make refresh` takes them again where there is a Chromium.
+"""The pictures of answers and of the console in the documentation; `make refresh` makes them again.
 
-They show noisy numbers of people who don't exist, so each time they are others: they are taken again when pages change.
+They show noisy numbers of people who don't exist, so each time they are others: they are made again when charts or
+pages change. Those of the console take a Chromium.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from discreet.census import synthetic
+import discreet as dp
+from discreet.census import EDUCATION, synthetic
 from discreet.cli.demo.served_story import prepared
 from discreet.service import ReleaseTimes, Role, Service, Settings
 from support.project import DOCS
@@ -23,8 +26,48 @@ DESK: Mapping[str, Any] = {"viewport": {"width": 1120, "height": 700}, "color_sc
 PHONE: Mapping[str, Any] = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
 
 
+ANSWERS: Mapping[str, str] = {
+    "answer-bars": "SELECT education, AVG(income) AS income FROM census GROUP BY education",
+    "answer-line": "SELECT age, COUNT(*) AS people FROM census WHERE age BETWEEN 15 AND 90 GROUP BY age",
+    "answer-panels": "SELECT FLOOR(age / 5) * 5 AS age_from, education, COUNT(*) AS people FROM census "
+    "WHERE age BETWEEN 15 AND 89 GROUP BY age_from, education",
+    "answer-cells": "SELECT FLOOR(age / 5) * 5 AS age_from, FLOOR(hours / 10) * 10 AS hours_from, "
+    "COUNT(*) AS people FROM census WHERE age BETWEEN 15 AND 89 AND hours BETWEEN 0 AND 79 "
+    "GROUP BY age_from, hours_from",
+}
+"""What `charts.md` shows, by the names of its pictures."""
+
+
 def main() -> None:
-    """Take all of them."""
+    """Make all of them."""
+    draw()
+    take()
+
+
+def draw() -> None:
+    """The pictures of answers."""
+    with (
+        TemporaryDirectory() as folder,
+        dp.protect(
+            synthetic(),
+            name="census",
+            unit=dp.Unit.row(),
+            columns={
+                "education": dp.Keys(EDUCATION),
+                "age": dp.Bounds(0, 125),
+                "income": dp.Bounds(0, 150_000),
+                "hours": dp.Bounds(0, 168),
+            },
+            budget=dp.Budget(epsilon=10),
+            ledger=Path(folder) / "census.ledger",
+        ) as census,
+    ):
+        for name, question in ANSWERS.items():
+            (FOLDER / f"{name}.svg").write_text(census.ask(question, epsilon="0.2").to_svg() + "\n", encoding="utf-8")
+
+
+def take() -> None:
+    """The pictures of the console."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:
         sys.stderr.write("no Chromium here, so the pictures of the console stay as they are\n")

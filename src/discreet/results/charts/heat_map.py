@@ -22,6 +22,7 @@ _GAP, _LEGEND, _LEGEND_WIDTH, _SIDE, _TICK_ROOM, _TURNED = 10, 34, 200, 22, 60, 
 _LABELS = 0.34
 """The part of the width that labels of rows take, at most."""
 
+_HUNDRED = 100
 _CELL_GAP, _GAPLESS = 1, 6
 _STEPS = 5
 _FAINT, _FULL = 0.08, 0.8
@@ -189,5 +190,6 @@ def _legend(series: Series, left: float, y: float) -> Iterator[Mark]:
 
 
 def _told(series: Series, value: float) -> str:
-    """A number in a legend."""
-    return typeset(f"{value:.0f}" if series.whole else f"{value:.3g}")
+    """A number in a legend, with three digits if it isn't whole."""
+    short = value if series.whole else float(f"{value:.3g}")
+    return typeset(f"{short:.0f}" if series.whole or abs(short) >= _HUNDRED else f"{short:g}")

@@ -20,7 +20,7 @@ _SMALL, _SMALLER, _FEW = 110, 78, 3
 
 _NULL_ROOM = 40
 _LEAST_PANEL, _PANEL_GAP, _PANEL_TOP, _PANEL_BELOW = 200, 18, 22, 10
-_DOT_ROOM, _TICK_ROOM = 9, 70
+_DOT_ROOM, _TICK_ROOM, _TIME_ROOM, _APART = 9, 42, 70, 6
 _TICK, _NUMBER = STYLES["tick"].size, STYLES["number"].size
 _CAP = 2.5
 
@@ -80,12 +80,14 @@ class _Panel:
 
     def ticks(self, width: float) -> Iterator[Mark]:
         """Round keys below the axis, as many as there is room for; and NULL, if it has a value anywhere."""
-        most = max(2, int((self.x.end - self.x.start) / _TICK_ROOM))
+        most = max(2, int((self.x.end - self.x.start) / (_TIME_ROOM if self.key.is_time else _TICK_ROOM)))
         ticks = [(self.x(at), text) for at, text in self.key.ticks(self.x, most)]
         bottom = self.y.start
         yield Shape(kind="zero", lines=tuple(((at, bottom), (at, bottom + 4)) for at, _ in ticks))
         if None in self.key.places:
-            ticks.append((self._apart, "NULL"))
+            width = self._apart - width_of("NULL", _TICK) / 2 - _APART
+            yield Words(kind="tick", at=(self._apart, bottom + 16), text="NULL", anchor="middle")
+            ticks = [(at, text) for at, text in ticks if at + width_of(text, _TICK) / 2 <= width]
         yield from below(ticks, bottom, width)
 
     def values(self, rows: Sequence[int]) -> list[Mark]:
