@@ -66,7 +66,7 @@ def reach(values: Sequence[float | None], ends: Sequence[Ends], *, zero: bool) -
         return 0.0, 1.0
     low, high = min(shown), max(shown)
     widths = sorted(each[1] - each[0] for each in ends if each is not None and isfinite(each[1] - each[0]))
-    room = max(high - low, widths[len(widths) // 2]) if widths else high - low
+    room = max(high - low, widths[(len(widths) - 1) // 2]) if widths else high - low
     least, most = low, high
     for each in ends:
         if each is not None:

@@ -38,7 +38,7 @@ def width_of(text: str, size: float, *, bold: bool = False) -> float:
 
     Examples:
         >>> round(width_of("1,234", 12))
-        34
+        35
     """
     hundredths = sum(map(_width, text))
     return hundredths * size / 100 * (BOLD if bold else 1)
@@ -79,7 +79,7 @@ def told_apart(labels: Sequence[str], room: float, size: float) -> list[str]:
 
     Examples:
         >>> told_apart(["Internal Medicine, men", "Internal Medicine, women", "Surgery"], 95, 12)
-        ['Interna…, men', 'Inter…women', 'Surgery']
+        ['Internal…, men', 'Internal…omen', 'Surgery']
     """
     shown = {label: cut(label, room, size) for label in dict.fromkeys(labels)}
     for shorter in (_ended, _without_start, _numbered):
