@@ -51,7 +51,7 @@ def test_a_question_is_planned_asked_shown_and_taken_home(running: Visited) -> N
     found = client.get(f"{place}/1/answer.json").json()
     assert [[no_formula(row["k"]), str(row["n"])] for row in found["rows"]] == [row[:2] for row in rows[1:]]
     assert verify_certificate(client.get(f"{place}/1/answer.json").text, running.service.key).holds
-    for name in ("answer.csv", "answer.json"):
+    for name in ("answer.csv", "answer.svg", "answer.json"):
         assert client.get(f"{place}/1/{name}").headers["content-disposition"].startswith("attachment")
     assert client.get(f"{place}/1/answer.exe").status_code == 422
     assert client.get(f"{place}/2/answer.csv").status_code == 422

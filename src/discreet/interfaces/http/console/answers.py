@@ -92,9 +92,11 @@ def file(name: str, place: int, file: str, visit: Visiting) -> Response:
     match file:
         case "answer.csv":
             return download(to_csv(*with_ends(Answer.from_json(data))), "text/csv; charset=utf-8", f"{stem}.csv")
+        case "answer.svg":
+            return download(Answer.from_json(data).to_svg(), "image/svg+xml", f"{stem}.svg")
         case "answer.json":
             return download(json.dumps(data, indent=1, ensure_ascii=False), "application/json", f"{stem}.json")
-    raise InvalidArgument("there is no such file of an answer", hint="answer.csv, or answer.json")
+    raise InvalidArgument("there is no such file of an answer", hint="answer.csv, answer.svg or answer.json")
 
 
 def _ticket(visit: Visit, name: str) -> Ticket:
