@@ -114,6 +114,29 @@ def test_the_engine_keeps_to_it(
         assert sum(steps) == 0 if rows[group][0] is None else sum(steps) >= 2**32 - 5
 
 
+@given(
+    ends=st.tuples(REALS, REALS),
+    values=st.lists(REALS | st.sampled_from([None, inf, -inf]), min_size=1, max_size=46),
+    grid=st.integers(-36, 4),
+)
+@settings(deadline=None, max_examples=10)
+def test_two_parts_of_a_row_are_a_whole(ends: tuple[float, float], values: list[float | None], grid: int) -> None:
+    """Neither more nor less, for one is what the other leaves; only where steps are too wide, both are computed."""
+    low, high = sorted(ends)
+    assume(high - low > TINY)
+    of = dataset((low, high))
+    level = planned("SELECT k, AVG(a) AS m FROM t GROUP BY k", of, in_cells=True)
+    vector = replace(*vectors(level), grid=grid)
+    assert [each.is_rest for each in vector.sums] == [grid <= 0, False]
+    columns = {"k": list(range(len(values))), "a": pa.array(values, pa.float64())}
+    exact = replace(level.exact, measures=vector.sums)
+    result = engine_as_if_admitted(of.tables, {"t": pa.table(columns)}, threads=1).run(exact)
+    for place, (group,) in enumerate(result.keys):
+        whole = sum(result.measures[each.name][place] for each in vector.sums)
+        assert whole == (0 if values[group] is None else 2**-grid) or grid > 0
+        assert whole <= vector.most
+
+
 def test_rounding_lets_a_row_add_more_than_a_whole() -> None:
     """The wrong twin: a bound without what rounding adds is exceeded, of 8 steps by two."""
     level = planned("SELECT CORR(a, b) AS c FROM t", dataset((0, 1), (0, 1)), in_cells=True)

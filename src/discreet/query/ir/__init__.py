@@ -38,7 +38,6 @@ from discreet.query.ir.exact_part import (
     Vector,
     counted_for,
     numbers_of,
-    rest_of,
 )
 from discreet.query.ir.expressions import (
     CALL,
@@ -198,7 +197,6 @@ __all__ = [
     "public_values",
     "python_value",
     "released_names",
-    "rest_of",
     "scans",
     "sources",
     "unbounded",

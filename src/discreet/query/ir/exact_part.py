@@ -10,7 +10,6 @@ from typing import TypeAlias
 from discreet.errors import unforeseen
 from discreet.privacy import KeyValue, Limits
 from discreet.query.ir.expressions import Call, Expr
-from discreet.query.ir.functions import call
 from discreet.query.ir.literals import literal
 from discreet.query.ir.relations import (
     Relation,
@@ -174,11 +173,6 @@ class Room:
 
 
 _WHOLE = literal(Fraction(1))
-
-
-def rest_of(value: Expr) -> Expr:
-    """What a value leaves of a whole."""
-    return call("subtract", _WHOLE, value)
 
 
 def _left_by(rest: Expr) -> Expr | None:

@@ -409,7 +409,7 @@ def _polynomials(value: ir.Expr, degree: int, *, alone: bool) -> Iterator[ir.Exp
         place = call("greatest", call("least", place, literal(Fraction(1))), literal(Fraction(0)))
         if value.type.nullable:
             place = call("if", call("is_null", value), literal(None), place)
-    rest = ir.rest_of(place)
+    rest = call("subtract", literal(Fraction(1)), place)
     for number in range(degree + 1):
         binomial: list[ir.Expr] = [literal(Fraction(comb(degree, number)))] if 0 < number < degree else []
         yield _together("multiply", [*binomial, *[place] * number, *[rest] * (degree - number)])
