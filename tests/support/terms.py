@@ -19,6 +19,7 @@ SAID: dict[str, Any] = {
     "consistent": True,
     "cut_off": True,
     "dialect": "bigquery",
+    "parameters": [40, "f", None, True, 0.5],
     "analyst": "ada",
 }
 """By the name of the term."""
@@ -36,6 +37,7 @@ TYPED = {
     "consistent": "on",
     "cut_off": "Yes",
     "dialect": "bigquery",
+    "parameters": "40; f; null; true; 0.5",
     "analyst": "ada",
 }
 """Texts that say the same."""

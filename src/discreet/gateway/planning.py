@@ -60,7 +60,25 @@ class Planning:
         self._admissions = None
 
     def plan(self, question: str | Frame | list[str | Frame], request: Request) -> Plan:
-        """Plan a question, or several together; raises what `Protected.plan` does."""
+        """Plan a question, or several together; raises what `Protected.plan` does.
+
+        The plan is of the text in which the values of parameters stand, and its request holds none.
+        """
+        from discreet.query.sql import filled_in
+
+        if not request.parameters:
+            return self._made(question, request)
+        if not isinstance(question, str):
+            raise InvalidArgument("parameters are for one question in SQL", hint="ask each question on its own")
+        filled = filled_in(question, request.dialect, request.parameters)
+        try:
+            return self._made(filled.text, replace(request, parameters=()))
+        except QueryError as error:
+            filled.replaced(error)
+            raise
+
+    def _made(self, question: str | Frame | list[str | Frame], request: Request) -> Plan:
+        """The plan, without parameters."""
         from discreet.query.sql import written
 
         said = [written(each, request.dialect) for each in (question if isinstance(question, list) else [question])]

@@ -246,7 +246,7 @@ def test_a_whole_conversation_needs_none_of_what_makes_answers(gate: tuple[Serve
         "heavy = ('duckdb', 'ibis', 'numpy', 'sqlalchemy', 'sqlglot', 'pyarrow', 'pandas', 'flint')\n"
         "heavy += ('rich', 'typer', 'stdnum')\n"
         "rooms = ('interfaces', 'results', 'errors', 'arguments', 'exact', 'entropy', 'version', 'loopback')\n"
-        "rooms += ('hints', 'idempotency_key', 'printable', 'strict_json', 'suggestions')\n"
+        "rooms += ('hints', 'idempotency_key', 'parameters', 'printable', 'strict_json', 'suggestions')\n"
         "print('loaded', [name for name in heavy if name in sys.modules],"
         " [name for name in sys.modules if name.startswith('discreet.') and name.split('.')[1] not in rooms])\n"
     )

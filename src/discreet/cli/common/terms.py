@@ -73,6 +73,15 @@ CutOff: TypeAlias = Annotated[
     bool, typer.Option("--cut-off", help="Measure how much limits cut off and bounds move, for a tenth of the offer.")
 ]
 Dialect: TypeAlias = Annotated[str, typer.Option(metavar="NAME", help="The SQL dialect of the question.")]
+ParametersOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parameter",
+        metavar="VALUE",
+        help="The value of a placeholder, ?, in their order: 40, true, null; anything else, and what has quotes, is a "
+        "text. May be repeated.",
+    ),
+]
 Analyst: TypeAlias = Annotated[
     str | None, typer.Option(metavar="NAME", help="Who asks, if analysts have shares of the budget.")
 ]
@@ -122,6 +131,7 @@ TERMS: Mapping[str, TermOption] = {
     "analyst": TermOption(Analyst),
     "confidence": TermOption(Confidence, default=0.95),
     "dialect": TermOption(Dialect, default="duckdb"),
+    "parameters": TermOption(ParametersOption, read=_typed("typed_parameters")),
 }
 """The options for the terms of a question, as in `discreet.query.planner.Terms`."""
 

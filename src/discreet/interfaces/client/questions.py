@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet.errors import InvalidArgument, Unsupported
 from discreet.interfaces.client.declared import Frame
+from discreet.parameters import parameters_to_json, read_parameters
 from discreet.results import is_summary
 
 TERMS = (
@@ -22,6 +23,7 @@ TERMS = (
     "consistent",
     "cut_off",
     "dialect",
+    "parameters",
 )
 """The terms that may be given with a question; the token says who asks."""
 
@@ -90,12 +92,14 @@ def terms_in_json(terms: Mapping[str, Any], known: Sequence[str]) -> dict[str, A
 
 def _term(name: str, value: Any) -> Any:  # noqa: ANN401 — whatever a term may be, and what it is in JSON
     """One term, as it is sent."""
-    if isinstance(value, str | bool):
+    if isinstance(value, str | bool) and name != "parameters":
         return value
     match name, value:
         case "limits", _:
             parts = {part: getattr(value, part, None) for part in ("groups", "rows_per_group", "rows")}
             return value if isinstance(value, Mapping) else {part: n for part, n in parts.items() if n is not None}
+        case "parameters", _:
+            return parameters_to_json(read_parameters(value))
         case "bounds", Mapping():
             return {column: _bounds(ends) for column, ends in value.items()}
         case _, Mapping():

@@ -30,7 +30,7 @@ from discreet.query.planner.plan_text import limits_in_words
 from discreet.query.planner.request import CONFIDENCE, Request, taking_terms
 from discreet.query.planner.session_settings import SessionSettings
 from discreet.query.planner.terms import FORMS, OFFERED, Auto, Number, Terms
-from discreet.query.planner.typed_terms import typed_bounds, typed_by_column, typed_limits
+from discreet.query.planner.typed_terms import typed_bounds, typed_by_column, typed_limits, typed_parameters
 from discreet.query.planner.within import Accuracy
 from discreet.query.planner.work import Work, rows_of_unit
 
@@ -88,5 +88,6 @@ __all__ = [
     "typed_bounds",
     "typed_by_column",
     "typed_limits",
+    "typed_parameters",
     "worst_error",
 ]

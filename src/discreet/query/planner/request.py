@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack, get_typ
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import moderate
 from discreet.hints import Hint
+from discreet.parameters import Value
 from discreet.privacy import Bounds, Limits
 from discreet.query import ir
 from discreet.query.ir import declared_limits
@@ -70,6 +71,7 @@ class Request:
     consistent: bool = False
     cut_off: bool = False
     dialect: str = "duckdb"
+    parameters: tuple[Value, ...] = ()
     analyst: str | None = None
 
     @classmethod

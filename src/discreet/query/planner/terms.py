@@ -12,6 +12,7 @@ from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
 from discreet.exact.rational import moderate, positive, probability
 from discreet.hints import Hint
+from discreet.parameters import Sent, Value, parameters_from_json, parameters_to_json, read_parameters
 from discreet.privacy import Bounds, BoundValue, Limits
 from discreet.query.planner.typed_terms import (
     typed_accuracies,
@@ -19,6 +20,7 @@ from discreet.query.planner.typed_terms import (
     typed_by_column,
     typed_flag,
     typed_limits,
+    typed_parameters,
 )
 from discreet.query.planner.within import Accuracies, read_within, within_from_json, within_to_json
 
@@ -65,6 +67,8 @@ class Terms(TypedDict, total=False):
         cut_off: whether to measure how much limits cut off, even if they aren't chosen, so that intervals hold it, and
             how many units have values that bounds move before they are added up; for a tenth of the offer.
         dialect: the SQL dialect of the question, as sqlglot names it; "duckdb" by default.
+        parameters: the values of the question's placeholders, one for each `?`: numbers, texts, truth values, dates,
+            timestamps and None. Each stands in the question as a value and can be nothing else, whatever is in it.
         analyst: who asks, if analysts have budgets of their own.
     """
 
@@ -80,6 +84,7 @@ class Terms(TypedDict, total=False):
     consistent: bool
     cut_off: bool
     dialect: str
+    parameters: Sequence[Value] | None
     analyst: str | None
 
 
@@ -103,7 +108,8 @@ def _read_confidence(confidence: Rationalizable, _name: str) -> Fraction:
 
 
 def _read_limits(limits: object, _name: str) -> object:
-    """Limits, or "auto"."""
+    """Limits, or "auto"; or as they are typed."""
+    limits = typed_limits(limits) if isinstance(limits, str) else limits
     if limits != "auto" and not isinstance(limits, Limits):
         raise InvalidArgument(
             f"limits must be Limits or 'auto', not {type(limits).__name__}",
@@ -298,6 +304,15 @@ FORMS: Mapping[str, Form] = {
         "Whether to measure how much limits cut off, for a tenth of the offer.", bool, _read_flag, typed_flag
     ),
     "dialect": Form.as_said("The dialect of the SQL; 'duckdb' if left out.", str, _read_text),
+    "parameters": Form(
+        "The values of the question's placeholders, one for each ?.",
+        list[Sent],
+        read_parameters,
+        parameters_to_json,
+        parameters_from_json,
+        lambda text: typed_parameters(text.split(";")),
+        parameters_from_json,
+    ),
     "analyst": Form.as_said("Who asks, if analysts have budgets of their own.", str, _read_text),
 }
 """The terms, by name."""

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 
 from discreet.errors import InvalidArgument
 from discreet.hints import Hint
+from discreet.parameters import Value
 from discreet.privacy import Bounds, Limits
+from discreet.strict_json import strict_json
 
 _LONGEST = 100
 """At most this many characters of what can't be read are repeated."""
@@ -86,6 +88,25 @@ def typed_limits(text: str) -> Limits | str:
         if (found := shape.fullmatch(text.strip())) is not None:
             return Limits(**{name: int(number) for name, number in found.groupdict().items()})
     raise InvalidArgument(f"limits can't be {text[:_LONGEST]!r}", hint="50, 50in8, 5x10 or auto")
+
+
+def typed_parameters(texts: Iterable[str]) -> list[Value]:
+    """The values of parameters: numbers, true, false and null are what they look like in JSON, and the rest are texts.
+
+    Examples:
+        >>> typed_parameters(["40", "f", '"40"', "null", "2020-04-01"])
+        [40, 'f', '40', None, '2020-04-01']
+    """
+    return [_typed_parameter(text.strip()) for text in texts]
+
+
+def _typed_parameter(text: str) -> Value:
+    """One value."""
+    try:
+        found = strict_json(text)
+    except (ValueError, RecursionError):
+        return text
+    return found if isinstance(found, bool | int | float | str | None) else text
 
 
 def typed_accuracies(text: str) -> str | Mapping[str, str]:

@@ -8,6 +8,7 @@ from discreet.query.sql.explain_prefix import explained
 from discreet.query.sql.ibis_expressions import frame_of, written
 from discreet.query.sql.options_clause import Options, Strategy
 from discreet.query.sql.parsing import options, parse
+from discreet.query.sql.placeholders import filled_in
 from discreet.query.sql.select import question
 from discreet.query.sql.summarize import summarized
 
@@ -15,6 +16,7 @@ __all__ = [
     "Options",
     "Strategy",
     "explained",
+    "filled_in",
     "frame_of",
     "options",
     "parse",

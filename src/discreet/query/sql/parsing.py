@@ -96,6 +96,17 @@ def parse(text: str, dialect: str) -> Statement:
         return Statement(_select(plain(tree, dialect)), options, left)
 
 
+def tokens_of(text: str, dialect: str) -> list[Token]:
+    """The words and signs of a text.
+
+    Raises:
+        SqlSyntax: it isn't SQL.
+        Unsupported: it is too long.
+        InvalidArgument: there is no such dialect.
+    """
+    return _tokens(text, _grammar(dialect))
+
+
 def options(text: str, dialect: str) -> Options:
     """Read what a question offers and demands in its own words; the rest of it may still be wrong.
 

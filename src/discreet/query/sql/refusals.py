@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _PATTERN = "LIKE takes % and _"
 _BITS = ("bitwise operators", "% and // take numbers apart")
+_VALUES = "give their values as parameters, one for each ?"
 _NESTED = ("lists and structures", "values here are numbers, texts, dates and truths")
 
 _NODES: dict[str, tuple[str, str | None]] = {
@@ -33,8 +34,8 @@ _NODES: dict[str, tuple[str, str | None]] = {
     "RegexpLike": ("regular expressions", _PATTERN),
     "Glob": ("GLOB", _PATTERN),
     "Interval": ("an interval by itself", "add it to a date: born + INTERVAL '3' MONTH"),
-    "Placeholder": ("placeholders", "write the value itself"),
-    "Parameter": ("placeholders", "write the value itself"),
+    "Placeholder": ("placeholders", _VALUES),
+    "Parameter": ("placeholders of this kind", "write ? for each value"),
     "Collate": ("COLLATE", "UPPER or LOWER makes a comparison ignore case"),
     "AtTimeZone": ("time zones", "timestamps here have none"),
     "Bracket": ("indexing", "SUBSTRING takes a part of a text; APPROX_QUANTILES(x, 4)[OFFSET(1)] is one quantile"),
