@@ -205,6 +205,14 @@ def test_limits_of_a_question_need_units_of_several_rows(run: Any) -> None:
     assert run("explain", COUNT, "--epsilon", "1", "--limits", "many").exit_code != 0
 
 
+def test_placeholders_take_parameters(run: Any) -> None:
+    """Numbers, and texts in which nothing is anything but text."""
+    words = ["SELECT COUNT(*) AS n FROM census WHERE age >= ? AND sex = ?", "--parameter", "40", "--parameter"]
+    shown = run("explain", *words, "Female' --", "--epsilon", "1").stdout
+    assert "age >= 40 AND sex = 'Female'' --'" in shown
+    assert run("explain", *words[:3], "--epsilon", "1").exit_code == ExitCode.REFUSED
+
+
 def test_explaining_spends_nothing_and_needs_no_data(town: Path, run: Any) -> None:
     """The plan comes out in each format, with the table's file gone."""
     (town / "census.csv").unlink()

@@ -44,6 +44,8 @@ VIOLATIONS = [
     ("client", "interfaces/client/twin.py", "discreet.query.sql"),
     ("client", "interfaces/client/remote.py", "discreet.privacy"),
     ("client", "interfaces/client/declared.py", "duckdb"),
+    ("dbapi", "dbapi/twin.py", "discreet.query.planner"),
+    ("dbapi", "dbapi/cursor.py", "discreet.gateway"),
     ("conformance", "interfaces/conformance/twin.py", "discreet.service"),
     ("floors", "results/answer.py", "discreet.query.ir"),
     ("floors", "results/columns.py", "discreet.gateway"),

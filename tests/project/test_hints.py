@@ -34,6 +34,7 @@ PYTHON_ALONE = {
     "attacks/rows": "as for studies",
     "attacks/targets": "targets are made in Python",
     "audit/auditing.py": "claims are made in Python",
+    "dbapi": "who speaks PEP 249 does so in Python",
     "errors.py": "an account is closed in Python alone",
     "gateway/declaring.py": "declarations in code",
     "gateway/opening.py": "declarations in code",

@@ -95,6 +95,11 @@ class Protected(Accounted):
             raise InvalidArgument("there are several tables here", hint=f"tables[{names[0]!r}], for example")
         return self.tables[names[0]]
 
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The declarations of everything that may be asked about, as JSON-ready data: `Remote.schema` has the same."""
+        return public_schema(self.dataset)
+
     __iter__ = None  # it is no list of tables, though `[]` takes their names
 
     def __getitem__(self, name: str) -> Self:
@@ -265,7 +270,7 @@ class Protected(Accounted):
 
     def _declared(self, name: str) -> Mapping[str, Any]:
         """What is public of one table, as JSON-ready data."""
-        found: Mapping[str, Any] = next(each for each in public_schema(self.dataset)["tables"] if each["name"] == name)
+        found: Mapping[str, Any] = next(each for each in self.schema["tables"] if each["name"] == name)
         return found
 
     def answered_by(self, plan: Plan) -> tuple[int, ...]:

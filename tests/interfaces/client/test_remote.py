@@ -8,12 +8,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+import sqlalchemy as sa
 
 import discreet as dp
+from discreet import dbapi
 from discreet.errors import AboveCeiling, BudgetExhausted, Forbidden, InvalidArgument, Unauthenticated, UnknownColumn
 from discreet.gateway import Protected
 from discreet.interfaces.client import Remote
@@ -22,6 +25,7 @@ from discreet.interfaces.http import make_app
 from discreet.interfaces.http.requests import Asked
 from discreet.query.planner import Terms
 from discreet.results import Explanation
+from support.dialect import register
 from support.served import COUNT, STEP, Served, served
 from support.uvicorn_server import listening
 
@@ -212,14 +216,73 @@ def test_terms_are_said_as_at_the_gateway(ann: Remote) -> None:
     assert ann.plan(COUNT, within={"n": ("5%", 1000)}).expected[0].error <= 50
 
 
+def test_parameters_are_values(ann: Remote) -> None:
+    """A server takes them beside the question, and its history has the question with them; texts can't get out."""
+    text = "SELECT COUNT(*) AS n FROM people WHERE k = ?"
+    for value in ("a", "a' OR 'a' = 'a"):
+        plan = ann.plan(text, epsilon="1/10", parameters=[value])
+        quoted = value.replace("'", "''")
+        assert plan.words.splitlines()[0].endswith(f"WHERE k = '{quoted}'")
+        assert plan.is_free == (value != "a")  # the other one isn't among the keys
+    with pytest.raises(InvalidArgument, match="1 placeholders, and there are 2"):
+        ann.plan(text, epsilon=1, parameters=[1, 2])
+    with pytest.raises(InvalidArgument, match="of type bytes"):
+        ann.plan(text, epsilon=1, parameters=[b"a"])
+    with pytest.raises(InvalidArgument, match="one question"):
+        ann.plan([text, text], epsilon=1, parameters=["a"])
+
+
+def test_the_dbapi_asks_a_server(gate: tuple[Served, str]) -> None:
+    """With the token as an argument, or as the password of a URL; a refusal is the server's, with its SQLSTATE."""
+    register()
+    running, address = gate
+    token = running.tokens["bob"]
+    with dbapi.connect(address, token, epsilon="1/10", intervals=True) as connection:
+        by_k = "SELECT k, COUNT(*) AS n FROM people WHERE k IN (?, ?) GROUP BY k"
+        cursor = connection.cursor().execute(by_k, ["a", "b"])
+        rows = cursor.fetchall()
+        assert [row[0] for row in rows] == ["a", "b"]
+        assert all(low < n < high for _, n, low, high in rows)
+        assert str(cursor.messages[-1][1]).startswith("cost: ")
+        with pytest.raises(dbapi.ProgrammingError) as caught:
+            cursor.execute("SELECT COUNT(*) FROM persons")
+        assert (caught.value.sqlstate, caught.value.place) == ("42P01", (1, 22))
+        with pytest.raises(dbapi.OperationalError, match="costs ε = 9") as refused:
+            connection.cursor().execute(f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 9) {COUNT[7:]}")
+        assert refused.value.sqlstate == "42501"
+        assert token not in repr(connection) + repr(caught.value) + str(caught.value.__cause__)
+    url = sa.make_url(address.replace("http://", "discreet+http://")).set(password=token, query={"epsilon": "1/10"})
+    engine = sa.create_engine(url)
+    people = sa.Table("people", sa.MetaData(), autoload_with=engine)
+    assert people.c.k.comment == "keys: a, b"
+    with engine.connect() as asking:
+        again = asking.execute(sa.select(people.c.k, sa.func.count().label("n")).group_by(people.c.k))
+        assert dict(again.all()).keys() == {"a", "b"}
+    with dbapi.connect(address, "dsc_nobody") as connection, pytest.raises(dbapi.OperationalError) as stranger:
+        _ = connection.schema
+    assert stranger.value.sqlstate == "28000"
+    engine.dispose()
+
+
 def test_it_has_the_face_of_protected_tables() -> None:
     """What an analyst does with protected tables, they do with remote ones, by the same names."""
-    for name in ("tables", "table", "plan", "ask", "spent", "remaining", "history", "close", "__enter__", "__exit__"):
+    for name in (
+        "schema",
+        "tables",
+        "table",
+        "plan",
+        "ask",
+        "spent",
+        "remaining",
+        "history",
+        "close",
+        "__enter__",
+        "__exit__",
+    ):
         assert hasattr(Protected, name)
         assert hasattr(Remote, name)
-        assert isinstance(inspect.getattr_static(Protected, name), property) == isinstance(
-            inspect.getattr_static(Remote, name), property
-        )
+        kinds = [type(inspect.getattr_static(each, name)) for each in (Protected, Remote)]
+        assert len({kind in {property, cached_property} for kind in kinds}) == 1
 
 
 def test_rows_are_made_up_from_declarations(ann: Remote) -> None:
@@ -243,9 +306,12 @@ def test_a_whole_conversation_needs_none_of_what_makes_answers(gate: tuple[Serve
         "try: answer = remote.ask('SELECT COUNT(*) AS n FROM people', epsilon=1); print(answer)\n"
         "except dp.errors.QuestionFailed: pass\n"
         "remote.budget, remote.history()\n"
+        "from discreet import dbapi\n"
+        "cursor = dbapi.connect(remote, epsilon=1).cursor()\n"
+        "cursor.execute('SELECT COUNT(*) AS n FROM people WHERE k = ?', ['c']).fetchall()\n"
         "heavy = ('duckdb', 'ibis', 'numpy', 'sqlalchemy', 'sqlglot', 'pyarrow', 'pandas', 'flint')\n"
         "heavy += ('rich', 'typer', 'stdnum')\n"
-        "rooms = ('interfaces', 'results', 'errors', 'arguments', 'exact', 'entropy', 'version', 'loopback')\n"
+        "rooms = ('interfaces', 'dbapi', 'results', 'errors', 'arguments', 'exact', 'entropy', 'version', 'loopback')\n"
         "rooms += ('hints', 'idempotency_key', 'parameters', 'printable', 'strict_json', 'suggestions')\n"
         "print('loaded', [name for name in heavy if name in sys.modules],"
         " [name for name in sys.modules if name.startswith('discreet.') and name.split('.')[1] not in rooms])\n"

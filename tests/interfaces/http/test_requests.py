@@ -96,6 +96,15 @@ def test_a_token_says_what_it_allows(running: Served, client: TestClient) -> Non
     assert client.get("/v1/me", headers={"Authorization": f"Bearer {other}"}).status_code == 401
 
 
+@pytest.mark.parametrize(
+    ("parameters", "status"), [(["a"], 200), ([{"date": "2020-04-01"}], 422), ([["a"]], 422), ("a", 422), ([1, 2], 422)]
+)
+def test_parameters_come_in_json(running: Served, client: TestClient, parameters: object, status: int) -> None:
+    """Values, or kinds with a text; what doesn't fit the question is refused as any term is."""
+    body = {"question": "SELECT COUNT(*) AS n FROM people WHERE k = ?", "epsilon": "1/10", "parameters": parameters}
+    assert client.post("/v1/plans", json=body, headers=bearer(running, "analyst")).status_code == status
+
+
 def test_a_body_takes_every_term_and_the_console_offers_none_that_there_is_not() -> None:
     """Who asks is said by the token."""
     assert set(Offered.model_fields) == set(FORMS) - {"analyst"}

@@ -1,0 +1,73 @@
+"""The types of PEP 249: what a column of an answer holds, and constructors of dates and times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date, datetime, time
+from typing import TypeAlias
+
+from discreet.results import Answer
+
+Description: TypeAlias = tuple[str, str, None, None, int | None, int | None, None]
+"""A column, as PEP 249 has it: name, type, sizes, precision, scale, and whether it may be NULL."""
+
+Date = date
+Time = time
+Timestamp = datetime
+Binary = bytes
+
+DateFromTicks = date.fromtimestamp
+TimestampFromTicks = datetime.fromtimestamp
+
+_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
+
+
+def TimeFromTicks(ticks: float) -> time:  # noqa: N802 — PEP 249 names it
+    """The time of day, in the machine's zone, so many seconds after 1970."""
+    return datetime.fromtimestamp(ticks).time()  # noqa: DTZ006 — tables have local times
+
+
+class TypeObject:
+    """A group of types: it equals the type of each column that is of one of them.
+
+    Examples:
+        >>> NUMBER == "integer", NUMBER == "decimal(38,2)", STRING == "integer"
+        (True, True, False)
+    """
+
+    def __init__(self, *kinds: str) -> None:
+        self._kinds = frozenset(kinds)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, str) and other.partition("(")[0] in self._kinds)
+
+    def __hash__(self) -> int:
+        return hash(self._kinds)
+
+    def __repr__(self) -> str:
+        return f"TypeObject({', '.join(map(repr, sorted(self._kinds)))})"
+
+
+STRING = TypeObject("text")
+NUMBER = TypeObject("integer", "real", "decimal", "boolean")
+DATETIME = TypeObject("date", "timestamp")
+BINARY = TypeObject()
+ROWID = TypeObject()
+
+
+def described(names: Sequence[str], answer: Answer) -> tuple[Description, ...]:
+    """The columns of an answer; ends of intervals are of the kind of the column before them.
+
+    Args:
+        names: as they are shown, those of ends among them.
+        answer: that they are of.
+    """
+    found, kind = list[Description](), ""
+    kinds = {column.name: column.kind for column in answer.columns}
+    for name in names:
+        kind = kinds.get(name, kind)
+        digits = _DECIMAL.fullmatch(kind)
+        precision, scale = (None, None) if digits is None else (int(digits[1]), int(digits[2]))
+        found.append((name, kind, None, None, precision, scale, None))
+    return tuple(found)
