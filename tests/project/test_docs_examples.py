@@ -22,9 +22,12 @@ import discreet as dp
 from discreet.cli import app
 from discreet.errors import DiscreetError
 from support import commandline
+from support.dialect import register
 from support.pages import Block, blocks, commands, pages
 from support.project import ROOT, name
 from support.tables import synthetic_census
+
+register()  # which an installation does
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("kept_sessions")]
 

@@ -61,6 +61,17 @@ def test_an_approved_question_is_asked_once(running: Served) -> None:
     assert service.verify(head).problems == ()
 
 
+def test_who_decides_reads_the_values_of_parameters(running: Served) -> None:
+    """In the question, and not beside it; asked either way, it is the one that was approved."""
+    service, bob = running.service, running.callers["bob"]
+    question, terms = f"{COUNT} WHERE k = ? OR id = ?", {**TERMS, "parameters": ['a"', 7]}
+    request = service.request(bob, question, terms, "the yearly report")
+    assert request["question"] == f"{COUNT} WHERE k = 'a\"' OR id = 7"
+    assert request["terms"] == TERMS
+    assert service.plan(bob, question, terms).digest == service.plan(bob, request["question"], TERMS).digest
+    assert request["digest"] == service.plan(bob, question, terms).digest
+
+
 def test_requests_are_seen_by_who_made_them_and_by_who_decides(running: Served) -> None:
     """And by nobody else."""
     request = requested(running)

@@ -94,6 +94,7 @@ class Planned:
         values: how many numbers the answer releases; None where its groups are selected.
         ledger_bytes: by how much the ledger grows, about.
         affordable: what the budget still pays for, as JSON-ready data; empty unless it was looked up for its caller.
+        text: of the question, with the values of its parameters; None where it has none, and stands as it was asked.
     """
 
     digest: str
@@ -114,6 +115,7 @@ class Planned:
     values: int | None
     ledger_bytes: int
     affordable: Mapping[str, Any]
+    text: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready data, as the HTTP API replies it."""

@@ -51,8 +51,8 @@ class Approvals:
         check_allowed(caller.role, Action.ASK)
         plan = self._questions.plan(caller, caller.subject, question, terms)
         content = {
-            "question": question,
-            "terms": {name: value for name, value in terms.items() if name != "analyst"},
+            "question": question if plan.text is None else plan.text,  # whoever decides reads it whole
+            "terms": {name: value for name, value in terms.items() if name not in {"analyst", "parameters"}},
             "plan": plan.digest,
             "purpose": purpose,
             "cost": plan.cost.to_json(),

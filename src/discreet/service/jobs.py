@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, assert_never
 
 from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, PlanChanged, QuestionFailed, Unsupported
@@ -114,7 +114,7 @@ def _planned(tables: Protected, job: Job, request: Request, times: ReleaseTimes,
     found = described(plan, times, memory)
     if job.most_values is not None and not tables.was_answered(plan):
         check_values(found.values, job.most_values)
-    return found
+    return replace(found, text=plan.text) if request.parameters else found
 
 
 def _stored(tables: Protected, job: Job, request: Request) -> Reply | None:

@@ -28,7 +28,7 @@ ROUTES = APIRouter()
 def answer(name: str, visit: Visiting) -> Response:
     """An answer; until it is there, when it will be; or that there is none."""
     ticket = _ticket(visit, name)
-    question, reply = ticket.asked.question, ticket.reply
+    question, reply = ticket.plan.text or ticket.asked.question, ticket.reply
     again = urlencode(_as_offered(question, ticket.asked.terms))
     questions = [question] if isinstance(question, str) else question
     shown: dict[str, Any] = {"ticket": ticket, "questions": questions, "again": again}
