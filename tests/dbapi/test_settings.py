@@ -55,6 +55,8 @@ def test_a_setting_is_a_term(statement: str, name: str, term: object, shown: str
         ("SET discreet.epsilom = 1", "did you mean discreet.epsilon"),
         ("SHOW discreet.colour", "there is no setting"),
         ("RESET discreet.colour", "there is no setting"),
+        ("SET discreet.analyst = 'bob'", "settled when a connection is made"),
+        ("RESET discreet.Analyst", "settled when a connection is made"),
         ("SET discreet.epsilon = lots", "epsilon"),
         ("SET discreet.epsilon = 0", "epsilon"),
         ("SET discreet.delta = 2", "delta"),
@@ -108,6 +110,11 @@ def test_arguments_are_settings(tables: dp.Protected) -> None:
         assert shown["discreet.intervals"] == "on"
         with pytest.raises(dbapi.ProgrammingError, match="takes no parameters"):
             cursor.execute("SHOW ALL", [1])
+    with dbapi.connect(tables, epsilon=200, analyst="ann") as connection:
+        connection.cursor().execute("RESET ALL").execute("SET discreet.epsilon = 201").execute(
+            "SELECT COUNT(*) AS n FROM people"
+        )
+    assert tables.history()[-1].analyst == "ann"  # whatever was set since
     with pytest.raises(dbapi.ProgrammingError, match="there is no setting"):
         dbapi.connect(tables, settings={"colour": "red"})
     with pytest.raises(dbapi.ProgrammingError, match="not in both"):

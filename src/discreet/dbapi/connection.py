@@ -181,6 +181,11 @@ class Connection:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        return self._is_closed
+
     def check_open(self) -> None:
         """Refuse what comes after `close`.
 

@@ -199,9 +199,9 @@ def carried_out(statement: str, settings: Settings) -> Outcome | None:
     text = statement.strip().rstrip(";").rstrip()
     if (found := _SET.fullmatch(text)) is not None:
         said = found["bare"] if found["quoted"] is None else found["quoted"].replace("''", "'")
-        return Outcome(settings.set(found["name"], said.strip()))
+        return Outcome(settings.set(_free(found["name"]), said.strip()))
     if (found := _RESET.fullmatch(text)) is not None:
-        return Outcome(settings.reset(found["name"]))
+        return Outcome(settings.reset(found["name"] and _free(found["name"])))
     if (found := _SHOW.fullmatch(text)) is not None:
         return _shown(settings, found["name"])
     if (found := _PROBE.fullmatch(text)) is not None:
@@ -214,6 +214,17 @@ def carried_out(statement: str, settings: Settings) -> Outcome | None:
             hint="SET discreet.epsilon = 0.5, RESET discreet.epsilon, SHOW ALL",
         )
     return None
+
+
+def _free(name: str) -> str:
+    """The name of a setting that a statement may change: who asks was settled by who connected, and not in SQL.
+
+    Raises:
+        InvalidArgument: it is another.
+    """
+    if name.lower() == "analyst":
+        raise InvalidArgument("who asks is settled when a connection is made", hint="connect(…, analyst=…)")
+    return name
 
 
 def _shown(settings: Settings, name: str | None) -> Outcome:

@@ -148,8 +148,7 @@ class DiscreetDialect(default.DefaultDialect):
 
     def do_ping(self, dbapi_connection: Any) -> bool:  # noqa: ANN401 — a connection of the DB-API
         """Whether it is open: nothing is sent, since each request has a connection of its own below."""
-        dbapi_connection.check_open()
-        return True
+        return not dbapi_connection.is_closed
 
     def is_disconnect(self, *_: object) -> bool:
         """Never: a server that was gone is asked again by the same connection."""
