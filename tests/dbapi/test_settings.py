@@ -100,9 +100,9 @@ def test_everything_else_is_a_question(text: str) -> None:
 
 def test_arguments_are_settings(tables: dp.Protected) -> None:
     """`connect` takes the usual ones by name, and others as a mapping; those that aren't there are refused."""
-    arguments = {"epsilon": 0.5, "delta": 1e-9, "intervals": True, "settings": {"confidence": 0.9, "limits": "5"}}
-    with dbapi.connect(tables, **arguments) as connection, connection.cursor() as cursor:  # type: ignore[arg-type]
-        cursor.execute("SHOW ALL")
+    others = {"confidence": 0.9, "limits": "5"}
+    with dbapi.connect(tables, epsilon=0.5, delta=1e-9, intervals=True, settings=others) as connection:
+        cursor = connection.cursor().execute("SHOW ALL")
         shown = dict(cursor.fetchall())
         assert [each[0] for each in cursor.description or ()] == ["name", "setting"]
         assert shown["discreet.epsilon"] == "0.5"

@@ -13,12 +13,22 @@ Description: TypeAlias = tuple[str, str, None, None, int | None, int | None, Non
 """A column, as PEP 249 has it: name, type, sizes, precision, scale, and whether it may be NULL."""
 
 Date = date
+"""Python's own; so for those below."""
+
 Time = time
+"""A time of day; no column holds one."""
+
 Timestamp = datetime
+"""A date with a time, without a time zone."""
+
 Binary = bytes
+"""Bytes; no column holds any."""
 
 DateFromTicks = date.fromtimestamp
+"""The date, in the machine's zone, so many seconds after 1970."""
+
 TimestampFromTicks = datetime.fromtimestamp
+"""The date and time, in the machine's zone, so many seconds after 1970."""
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 
@@ -50,10 +60,19 @@ class TypeObject:
 
 
 STRING = TypeObject("text")
+"""Texts."""
+
 NUMBER = TypeObject("integer", "real", "decimal", "boolean")
+"""Whole numbers, reals, decimals and truth values."""
+
 DATETIME = TypeObject("date", "timestamp")
+"""Dates and timestamps."""
+
 BINARY = TypeObject()
+"""Bytes; no column is of this type."""
+
 ROWID = TypeObject()
+"""Names of rows; no column is of this type."""
 
 
 def described(names: Sequence[str], answer: Answer) -> tuple[Description, ...]:
