@@ -117,6 +117,17 @@ def test_what_is_written_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     for value in ("' OR '1' = '1", "' --", "a' 'b"):
         with pytest.raises((Unsupported, SqlSyntax)):
             filled_in("SELECT a = ? FROM t", "duckdb", [value])
+    monkeypatch.setattr(module, "_literal", lambda _: exp.Literal.string("another"))
+    with pytest.raises(Unsupported):
+        filled_in("SELECT a = ? FROM t", "duckdb", ["x"])
+
+
+@pytest.mark.parametrize(("question", "value"), [("SELECT a = 'x'? FROM t", "y"), ("SELECT a = 1? FROM t", 2)])
+def test_a_value_never_runs_into_its_neighbour(monkeypatch: pytest.MonkeyPatch, question: str, value: Value) -> None:
+    """It stands apart; and a writer that forgets to is caught, since the words around it would read otherwise."""
+    monkeypatch.setattr(module, "_spaced", lambda literal, *_: literal)
+    with pytest.raises(Unsupported):
+        filled_in(question, "duckdb", [value])
 
 
 def test_places_are_those_of_the_text_that_was_given() -> None:
