@@ -22,7 +22,7 @@ from discreet.errors import (
     ServerUnreachable,
 )
 from discreet.interfaces.client import Remote
-from discreet.interfaces.client.credentials import Address
+from discreet.interfaces.client.credentials import Address, token_of
 from support.broken_server import COUNT, TOKEN, Broken, Hangup, Said, answer, broken_server, problem
 
 
@@ -210,14 +210,20 @@ def test_authorities_that_cannot_be_read_are_named(tmp_path: Path, monkeypatch: 
             dp.connect("https://gate.example.org", TOKEN)
 
 
-def test_the_name_of_a_file_is_no_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever meant its path is told how to say so; nothing was sent."""
+def test_a_text_may_be_the_path_of_a_token(broken: Broken, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a file that is there, or one that isn't; as for `Path`, others mustn't read it. A token is what it was."""
     kept = tmp_path / "discreet.token"
-    kept.write_text(TOKEN)
+    kept.write_text(f"{TOKEN}\n")
     kept.chmod(0o600)
     monkeypatch.chdir(tmp_path)
-    for text in ("discreet.token", str(kept)):
-        with pytest.raises(InvalidArgument, match=r"give its path instead") as refused:
-            dp.connect("https://gate.example.org", text)
-        assert "Path(" in refused.value.hint
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for text in ("discreet.token", str(kept), "~/discreet.token", "./discreet.token", TOKEN):
+        assert token_of(text) == TOKEN
+    monkeypatch.setenv("DISCREET_TOKEN", "~/discreet.token")
+    assert token_of(None) == TOKEN
+    kept.chmod(0o640)
+    for wrong, why in (("discreet.token", "other users can read"), ("~/another.token", "can't be read: No such file")):
+        with pytest.raises(InvalidArgument, match=why) as refused:
+            dp.connect(broken.address, wrong)
         assert TOKEN not in "".join(traceback.format_exception(refused.value))
+    assert broken.heard == []

@@ -76,29 +76,24 @@ def token_of(given: str | Path | None) -> str:
     """
     if given is None:
         given = os.environ.get("DISCREET_TOKEN", "")
-    text = (_kept(given) if isinstance(given, Path) else given).strip()
+    text = (_kept(Path(given)) if isinstance(given, Path) or _is_path(given.strip()) else given).strip()
     if not text:
         raise InvalidArgument(
             "there is no token",
             hint=Hint(
-                "connect(url, Path('~/discreet.token')), or the variable DISCREET_TOKEN",
+                "connect(url, '~/discreet.token'), or the variable DISCREET_TOKEN",
                 cli="--token-file FILE, or the variable DISCREET_TOKEN",
             ),
-        )
-    if isinstance(given, str) and _is_file(text):
-        raise InvalidArgument(
-            "the token given is the name of a file: give its path instead",
-            hint=Hint("connect(url, Path(…))", cli="--token-file FILE"),
         )
     if not _TOKEN.fullmatch(text):
         raise InvalidArgument("this isn't a token, which is one word, exactly as the custodian was shown it")
     return text
 
 
-def _is_file(text: str) -> bool:
-    """Whether a file is called so; no token is."""
+def _is_path(text: str) -> bool:
+    """Whether a text is the path of a file, and so no token: it begins like one, or there is a file of that name."""
     try:
-        return Path(text).expanduser().is_file()
+        return text.startswith(("~", "/", "./", "../")) or Path(text).expanduser().is_file()
     except (OSError, RuntimeError, ValueError):  # too long for a name, for example
         return False
 
