@@ -73,9 +73,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import StrEnum
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any, ClassVar, Never
 
 from discreet.hints import Door, Hint
+from discreet.printable import excerpt, printable
+
+_HERE = Path(__file__).parent
 
 
 class Category(StrEnum):
@@ -111,12 +116,14 @@ class DiscreetError(Exception):
         message: what is wrong, in public facts only.
         hint: what to do about it; may be empty.
         place: where, as a one-based `(line, column)` of the question or file; None if it has no place.
+        text: the question that `place` lies in, as the caller wrote it; empty where it isn't at hand.
         retry_after: for how many seconds to wait at least before asking again; None where waiting alone is no help.
     """
 
     code: ClassVar[str] = "error"
     category: ClassVar[Category] = Category.UNAVAILABLE
     retry_after: int | None = None
+    text: str = ""
 
     def __init_subclass__(cls) -> None:
         said = vars(cls).get("category") if DiscreetError in cls.__bases__ else cls.category
@@ -138,6 +145,18 @@ class DiscreetError(Exception):
     def hint_at(self, door: Door) -> str:
         """The hint in the words of the door at which it is read."""
         return getattr(self.hint, door) if isinstance(self.hint, Hint) and door != "python" else str(self.hint)
+
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows in place of a traceback: what is wrong and where, what to do, and the caller's line.
+
+        IPython asks for it. The frames within discreet say nothing to the caller; `raise` and `traceback` have them.
+        """
+        lines = [f"error[{self.code}]: {printable(self.message)}"]
+        lines += excerpt(self.text, *self.place) if self.place else []
+        lines += [f"hint: {printable(self.hint)}"] if self.hint else []
+        callers = [each for each in extract_tb(self.__traceback__) if not Path(each.filename).is_relative_to(_HERE)]
+        lines += [f"at line {each.lineno}: {each.line}" for each in callers[-1:] if each.line]
+        return lines
 
     def to_dict(self) -> dict[str, object]:
         """The error as JSON-ready data, for APIs and `--format json`."""

@@ -1,8 +1,10 @@
-"""Printable text: what others wrote, without what a terminal or a browser would obey; and limits in plain words."""
+"""Printable text: what others wrote, without what a terminal or a browser would obey; excerpts; limits in words."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from unicodedata import combining, east_asian_width
 
 
 def printable(text: str) -> str:
@@ -39,3 +41,43 @@ def limits_to_read(limits: object) -> str:
     """
     words = re.sub(r"\b1 (group|row)s\b", r"1 \1", str(limits))
     return re.sub(r"\d+", lambda number: f"{int(number[0]):,}", words)
+
+
+def keys_to_read(keys: Sequence[object], most: int = 8) -> str:
+    """Keys in one line, in quotation marks where one has a comma; of many the first ones, and how many more.
+
+    Examples:
+        >>> keys_to_read(["a", "b, c", None]), keys_to_read(range(12), most=2)
+        ('a, "b, c", NULL', '0, 1 and 10 more')
+    """
+    names = ["NULL" if key is None else f'"{key}"' if "," in str(key) else str(key) for key in keys[:most]]
+    return ", ".join(names) + (f" and {len(keys) - most:,} more" if keys[most:] else "")
+
+
+def excerpt(text: str, line: int, column: int, reach: int = 54) -> list[str]:
+    r"""The line of a text with a caret under the column, cut around it; nothing if there is no such line.
+
+    Args:
+        text: may have any characters; those that would move the cursor are shown as one `�` each.
+        line: one-based.
+        column: one-based.
+        reach: how many characters are shown before the column; a third as many are shown from it on.
+
+    Examples:
+        >>> print("\n".join(excerpt("SELECT agee FROM census", 1, 8)))
+          1 │ SELECT agee FROM census
+            │        ^
+    """
+    lines = text.splitlines()
+    if not 1 <= line <= len(lines):
+        return []
+    shown, start = printable(lines[line - 1]), max(0, column - 1 - reach)
+    end = start + reach + reach // 3
+    cut = ("…" if start else "") + shown[start:end] + ("…" if end < len(shown) else "")
+    indent = sum(map(_cells, ("…" if start else "") + shown[start : column - 1]))
+    return [f"  {line} │ {cut}", f"  {' ' * len(str(line))} │ {' ' * indent}^"]
+
+
+def _cells(sign: str) -> int:
+    """How many columns of a terminal a character takes."""
+    return 0 if combining(sign) else 2 if east_asian_width(sign) in "WF" else 1

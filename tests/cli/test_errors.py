@@ -13,7 +13,7 @@ import typer
 from discreet import errors
 from discreet.cli.common.exit_codes import ExitCode, exit_code
 from discreet.cli.common.reporting import Scene, reported
-from discreet.cli.show.errors import excerpt, raised_at
+from discreet.cli.show.errors import excerpt_on_screen, raised_at
 from discreet.cli.show.formats import Format
 
 CANARY = "canary-7f3a"
@@ -125,14 +125,14 @@ def test_terminal_commands_in_a_message_are_not_obeyed(capsys: pytest.CaptureFix
 @pytest.mark.parametrize(("line", "column"), [(0, 1), (3, 1), (-1, 1)])
 def test_a_place_outside_the_text_shows_no_line(line: int, column: int) -> None:
     """A wrong place can't break the report of an error."""
-    assert excerpt("SELECT 1\nFROM t", line, column) == []
+    assert excerpt_on_screen("SELECT 1\nFROM t", line, column) == []
 
 
 @pytest.mark.parametrize("column", [1, 40, 300, 500, 501, 900])
 def test_a_long_line_is_cut_around_the_place(column: int) -> None:
     """What is shown fits 80 columns, and the caret stands under the character at the place."""
     text = "".join(chr(ord("a") + place % 26) for place in range(500))
-    source, caret = excerpt(text, 1, column)
+    source, caret = excerpt_on_screen(text, 1, column)
     assert len(source) <= 80
     if column <= len(text):
         assert source[caret.index("^")] == text[column - 1]
@@ -140,7 +140,7 @@ def test_a_long_line_is_cut_around_the_place(column: int) -> None:
 
 def test_the_caret_stands_right_behind_wide_characters() -> None:
     """Characters of two cells move the caret by two."""
-    source, caret = excerpt("SELECT 漢字, agee", 1, 12)
+    source, caret = excerpt_on_screen("SELECT 漢字, agee", 1, 12)
     assert source.endswith("agee")
     assert caret.index("^") == source.index("agee") + 2
 

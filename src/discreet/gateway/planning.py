@@ -7,6 +7,7 @@ itself is taken at its word.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
@@ -139,7 +140,8 @@ class Planning:
         """One question, with what it offers in its own words."""
         from discreet.query.sql import Strategy, options
 
-        said = options(text, dialect)
+        with _placed_in(text, shown=shown):
+            said = options(text, dialect)
         asked = self._parse(text, dialect, dataset, shown=shown)
         again, offer = partial(make_plan, asked, dataset=dataset), request.with_options(said, asked).checked()
         if offer.limits is None and not offer.within and lacks_limits(asked):
@@ -226,11 +228,8 @@ class Planning:
         """The question, bound to the tables; errors have no place in a text that was never shown."""
         from discreet.query.sql import question as parse
 
-        try:
+        with _placed_in(question, shown=shown):
             return parse(question, dataset.tables, dialect, dataset.schema)
-        except QueryError as error:
-            error.place = error.place if shown else None
-            raise
 
     def _parsed_among(self, number: int, written: tuple[str, str], dataset: Dataset) -> ir.Question:
         """One of several questions; errors say which."""
@@ -239,6 +238,16 @@ class Planning:
         except QueryError as error:
             error.message = f"question {number}: {error.message}"
             raise
+
+
+@contextmanager
+def _placed_in(text: str, *, shown: bool) -> Iterator[None]:
+    """Let errors keep the text that their place lies in; they have no place in one that was never shown."""
+    try:
+        yield
+    except QueryError as error:
+        error.text, error.place = text, error.place if shown else None
+        raise
 
 
 def _knows_the_same(one: Dataset, other: Dataset) -> bool:

@@ -19,7 +19,7 @@ import typer
 
 from discreet.cli.common.exit_codes import ExitCode, exit_code
 from discreet.cli.common.interrupt import Abandoned
-from discreet.cli.show.errors import excerpt, raised_at, show_error
+from discreet.cli.show.errors import excerpt_on_screen, raised_at, show_error
 from discreet.cli.show.formats import Format, TextFormat
 from discreet.errors import ConfigError, DiscreetError, QueryError, SourceError
 from discreet.hints import Door
@@ -95,7 +95,7 @@ class Scene:
         text = self.question if isinstance(error, QueryError) else ""
         if isinstance(error, ConfigError) and self.config is not None and self.config.is_file():
             text = self.config.read_text(encoding="utf-8", errors="replace")
-        return excerpt(text, *error.place)
+        return excerpt_on_screen(text, *error.place)
 
 
 _TYPERS_OWN = (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError)

@@ -7,8 +7,7 @@ from typing import Any
 
 from discreet.cli.show.screen import say
 from discreet.cli.show.sheets import show_table
-from discreet.cli.show.words import cut_list
-from discreet.printable import limits_to_read, printable
+from discreet.printable import keys_to_read, limits_to_read, printable
 
 
 def show_declared(declared: Sequence[Mapping[str, Any]]) -> None:
@@ -20,7 +19,7 @@ def show_declared(declared: Sequence[Mapping[str, Any]]) -> None:
         unit = "public" if table["public"] else f"unit {table['unit']}, limits {limits}"
         say(printable("; ".join([f"{table['name']}  {unit}", *table["links"]])))
         rows = [
-            [name, kind, bounds, "" if column["keys"] is None else cut_list(_named(column["keys"]), most=6)]
+            [name, kind, bounds, "" if column["keys"] is None else keys_to_read(column["keys"], most=6)]
             for (name, kind, _, bounds, _), column in zip(rows_of(table), table["columns"], strict=True)
         ]
         show_table(("column", "kind", "bounds", "keys"), rows, right=[False] * 4)
@@ -34,13 +33,7 @@ def rows_of(table: Mapping[str, Any]) -> list[list[Any]]:
             column["kind"],
             column["nullable"],
             "" if column["bounds"] is None else "{} to {}".format(*column["bounds"]),
-            "" if column["keys"] is None else ", ".join(_named(column["keys"])),
+            "" if column["keys"] is None else keys_to_read(column["keys"], len(column["keys"])),
         ]
         for column in table["columns"]
     ]
-
-
-def _named(keys: Sequence[Any]) -> list[str]:
-    """Keys, in quotation marks where one has a comma, so that it is clear where each ends."""
-    names = ["NULL" if key is None else str(key) for key in keys]
-    return [f'"{name}"' if "," in name else name for name in names]

@@ -11,7 +11,7 @@ from types import TracebackType
 
 from discreet.cli.show.screen import ENDLESS, error_console, width
 from discreet.errors import DiscreetError
-from discreet.printable import printable
+from discreet.printable import excerpt, printable
 
 _REACH = 54
 
@@ -49,35 +49,15 @@ def as_on_screen(error: DiscreetError, question: str) -> str:
         error[budget_exhausted]: that is too much
         hint: ask for less
     """
-    place = excerpt(question, *error.place) if error.place else []
+    place = excerpt_on_screen(question, *error.place) if error.place else []
     hint = [f"hint: {error.hint}"] if error.hint else []
     return "\n".join([f"error[{error.code}]: {error.message}", *place, *hint])
 
 
-def excerpt(text: str, line: int, column: int) -> list[str]:
-    r"""The line of a text with a caret under the column, cut to what fits a narrow screen.
-
-    Args:
-        text: may have any characters; those that would move the cursor are shown as one `�` each.
-        line: one-based.
-        column: one-based.
-
-    Examples:
-        >>> print("\n".join(excerpt("SELECT agee FROM census", 1, 8)))
-          1 │ SELECT agee FROM census
-            │        ^
-    """
-    lines = text.splitlines()
-    if not 1 <= line <= len(lines):
-        return []
-    reach = min(_REACH, max((width() or ENDLESS) - _BESIDE - len(str(line)), _BESIDE) * 3 // 4)
-    shown, start = printable(lines[line - 1]), max(0, column - 1 - reach)
-    end = start + reach + reach // 3
-    cut = ("…" if start else "") + shown[start:end] + ("…" if end < len(shown) else "")
-    from rich.cells import cell_len
-
-    indent = cell_len(("…" if start else "") + shown[start : column - 1])
-    return [f"  {line} │ {cut}", f"  {' ' * len(str(line))} │ {' ' * indent}^"]
+def excerpt_on_screen(text: str, line: int, column: int) -> list[str]:
+    """The line of a text with a caret under the column, cut to what fits a narrow screen."""
+    room = (width() or ENDLESS) - _BESIDE - len(str(line))
+    return excerpt(text, line, column, min(_REACH, max(room, _BESIDE) * 3 // 4))
 
 
 def raised_at(error: BaseException, trace: TracebackType | None) -> str:
