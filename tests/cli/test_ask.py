@@ -83,7 +83,7 @@ def test_the_same_question_again_is_free(run: Any) -> None:
     assert again == {**first, "reused": True, "signature": again["signature"]}
     assert (first["signature"]["question"], again["signature"]["question"]) == (COUNT, COUNT.lower())
     table = run("ask", COUNT, "--epsilon", "0.50")
-    assert "none: the same answer again, paid for in entry 1" in table.stdout
+    assert "free: the same answer again, paid for in entry 1" in table.stdout
     assert len(history(run)) == 1
 
 
@@ -99,7 +99,7 @@ def test_a_table_shows_errors_cost_and_what_is_left(run: Any) -> None:
     assert [line.split()[0] for line in lines[2:4]] == ["Female", "Male"]
     assert all(line.count("±") == 2 for line in lines[2:4])
     assert "cost       ε = 1, entry 1" in result.stdout
-    assert "remaining  ε = 2" in result.stdout
+    assert "left       ε = 2, with δ = " in result.stdout
     assert max(map(len, lines)) <= 80
     assert "\x1b" not in result.stdout
 
@@ -394,7 +394,7 @@ def test_what_is_declared_answers_for_nothing_and_says_so(run: Any) -> None:
     assert shown.exit_code == 0, shown.stderr
     assert "0 ± 0  NULL" in shown.stdout
     assert "warning    No row can have age > 200: the answer follows from what is declared" in shown.stdout
-    assert "cost       none: it follows from what is declared\n" in shown.stdout
+    assert "cost       free: follows from what is declared\n" in shown.stdout
     answer = json.loads(run("ask", EMPTY, "--epsilon", "1", "--format", "json").stdout)
     explained = json.loads(run("explain", EMPTY, "--epsilon", "1", "--format", "json").stdout)
     assert (answer["rows"], answer["cost"]["epsilon"], answer["entry"]) == ([{"n": 0, "a": None}], 0, 0)

@@ -59,7 +59,7 @@ def test_a_question_is_explained_asked_and_in_the_history(ann: list[str], run: A
     assert again.exit_code == ExitCode.OK, again.output
     assert str(answer["rows"][0]["n"]) in again.stdout
     assert "the same answer again" in again.stdout
-    assert "of ε = 10" in again.stdout
+    assert "the budget is ε = 10" in again.stdout
     history = json.loads(run("history", "--format", "json", *ann).stdout)
     assert (history[-1]["text"], history[-1]["epsilon"]) == (COUNT, "1/2")
     assert COUNT in run("history", "--full", *ann).stdout

@@ -27,12 +27,12 @@ def test_a_table_has_a_row_for_each_column_and_counts_below(run: Any) -> None:
     assert lines[4].startswith("sex     text, 2 keys       ") or lines[4].startswith("age     integer, 0 to 125  ")
     assert sum(lines[place].count("±") + lines[place].count(" to ") for place in (4, 5)) >= 5
     assert sum("█" in line for line in lines) == 2
-    titles = [line.split("  ")[0] for line in lines[-5:]]
-    assert titles == ["±", "left out", "cost", "spent", "remaining"]
-    assert lines[-3] == "cost       ε = 0.5, entry 1"
+    titles = [line.split("  ")[0] for line in lines[-4:]]
+    assert titles == ["±", "left out", "cost", "left"]
+    assert lines[-2] == "cost       ε = 0.5, entry 1"
     again = run("ask", 'SUMMARIZE SELECT age, sex FROM "census"', "--epsilon", "0.5")
-    assert again.stdout.splitlines()[: len(lines) - 3] == lines[:-3]
-    assert "cost       none: the same answer again, paid for in entry 1" in again.stdout
+    assert again.stdout.splitlines()[: len(lines) - 2] == lines[:-2]
+    assert "cost       free: the same answer again, paid for in entry 1" in again.stdout
 
 
 def test_json_has_the_answers_and_csv_each_number(run: Any) -> None:

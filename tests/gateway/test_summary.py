@@ -210,7 +210,7 @@ def test_it_is_one_debit_and_free_again(desk: Desk) -> None:
     assert plan.answered_by == (1,)
     again = account.ask(plan)
     assert isinstance(again, dp.Summary)
-    assert again.price == "none: the same answer again, paid for in entry 1"
+    assert again.price == "free: the same answer again, paid for in entry 1"
     assert again.rows() == first.rows()
     for follows in (
         "AVG(age) AS a FROM people",
@@ -255,11 +255,12 @@ def test_it_prints_as_one_table(desk: Desk) -> None:
     assert re.fullmatch(r"sex     text, 2 keys       400 ± [0-9]", lines[5])
     bars = {line.split()[0]: line.count("█") for line in lines if "█" in line}
     assert bars == {"Male": 20, "(missing)": 13, "Female": 6, "True": 20, "False": 10, "NULL": 10}
-    assert re.fullmatch(r"cost     ε = [\d.]+, entry 1", lines[-1])
+    assert re.fullmatch(r"cost     ε = [\d.]+, entry 1", lines[-2])
+    assert lines[-1].startswith("left     ")
     assert any(line.startswith("left out id, income") for line in lines)
     assert repr(found) == str(found)
     html = found._repr_html_()
-    assert "<th>median</th>" in html
+    assert '<th class="number">median</th>' in html
     assert "<td>Male</td>" in html
 
 

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.ledger.charges import in_words
 from support import commandline
 from support.generated import content, parts
 from support.pages import blocks, commands, pages
@@ -80,8 +79,7 @@ def test_the_readme_shows_what_its_questions_cost_now(tmp_path: Path) -> None:
         assert str(plan) in transcript
         for question in asked:
             adult.ask(question[3], epsilon=question[-1])
-            assert f"spent      {in_words(adult.spent, adult.dataset.budget)}, of " in transcript
-            assert f"remaining  {adult.remaining}\n" in transcript
+            assert f"left       {adult.left()}\n" in transcript
 
 
 def test_the_readme_opens_with_what_it_is_and_two_commands() -> None:

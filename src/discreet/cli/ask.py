@@ -20,7 +20,7 @@ from discreet.cli.show.pictures import check_picture, write_picture
 from discreet.cli.show.plans import show_plan
 from discreet.cli.show.screen import say
 from discreet.cli.show.sheets import refuse_binary_to_screen
-from discreet.cli.show.standing import here, of_everyone
+from discreet.cli.show.standing import here
 from discreet.cli.show.summaries import show_summary
 from discreet.cli.show.waiting import counting, working
 from discreet.errors import InvalidArgument
@@ -108,9 +108,9 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
             read_first(tables)
         answer = answered(tables, plan, {"version": version, **said})
         if isinstance(answer, Summary):
-            show_summary(answer, of_everyone(tables), format_, raw=raw)
+            show_summary(answer, tables, format_, raw=raw)
         elif isinstance(answer, Answer):
-            show_answer(answer, of_everyone(tables), format_, terms["confidence"], raw=raw)
+            show_answer(answer, tables, format_, terms["confidence"], raw=raw)
         if plot is not None and isinstance(answer, (Answer, Summary)):
             words = write_picture(answer, plot)
             if format_ is Format.TABLE:

@@ -14,7 +14,6 @@ from discreet.cli.common.terms import offering
 from discreet.cli.common.where import Where, private_tables, somewhere
 from discreet.cli.show.formats import Format
 from discreet.cli.show.sheets import refuse_binary_to_screen
-from discreet.cli.show.standing import of_everyone
 from discreet.cli.show.summaries import show_summary, show_summary_plan
 from discreet.cli.show.waiting import working
 from discreet.results import Summary
@@ -72,5 +71,5 @@ def summary(  # noqa: PLR0913 — what may be said beside a table, each by name
         found = answered(tables, plan, said)
         if not isinstance(found, Summary):
             raise AssertionError("a statement that summarizes one table has a summary")
-        show_summary(found, of_everyone(tables), format_, raw=raw)
+        show_summary(found, tables, format_, raw=raw)
     tables.close()

@@ -77,7 +77,7 @@ def _unless_hidden(plan: Plan, arrangement: Arrangement, found: Tuned) -> Mappin
 def explanation_of(plan: Plan, budget: str = "") -> Explanation:
     """The plan in words, to be read like an answer; whether the budget pays for it, if it isn't answered already."""
     words = plan.explain() + (f"\nbudget    {budget}" if budget and not plan.answered_by else "")
-    return replace(Explanation.of(words, cost_of([plan])), warnings=plan.warnings)
+    return Explanation.of(words, cost_of([plan])).__replace__(warnings=plan.warnings)
 
 
 @dataclass(frozen=True, slots=True)

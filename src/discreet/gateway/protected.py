@@ -28,9 +28,10 @@ from discreet.gateway.reuse import ReuseIndex
 from discreet.gateway.standing import PlanStanding
 from discreet.gateway.tuning import Tuned, tuning
 from discreet.gateway.versions import AdmissionReport
+from discreet.notebook import framed, notes, schema
 from discreet.privacy import Limits
 from discreet.query.planner import Plan, Request, Terms, taking_terms
-from discreet.results import Answer, Summary, summarize
+from discreet.results import Answer, Summary, left_in_words, summarize, with_left
 from discreet.tables import Dataset, public_schema
 
 if TYPE_CHECKING:
@@ -99,6 +100,18 @@ class Protected(Accounted):
     def schema(self) -> Mapping[str, Any]:
         """The declarations of everything that may be asked about, as JSON-ready data: `Remote.schema` has the same."""
         return public_schema(self.dataset)
+
+    def __repr__(self) -> str:
+        """What is declared, in short; nothing is read for it."""
+        return repr(self.dataset).replace("<Dataset", f"<{type(self).__name__}", 1)
+
+    def _repr_html_(self) -> str:
+        """What is declared, for notebooks, and what may still be spent where the ledger can be read."""
+        try:
+            left = notes([("left", self.left())])
+        except LedgerError:
+            left = ""
+        return framed(schema(self.schema), left)
 
     __iter__ = None  # it is no list of tables, though `[]` takes their names
 
@@ -215,7 +228,22 @@ class Protected(Accounted):
             InvalidArgument: no answer is stored for that version; or as for `plan`.
             QuestionFailed: something went wrong afterwards; the cost stays spent.
         """
-        return self.ask_request(question, Request.read(terms), version=version, digest=digest)
+        request = Request.read(terms)
+        answers = self.ask_request(question, request, version=version, digest=digest)
+        analyst = _analyst_of(question, request) if isinstance(question, Plan) else request.analyst
+        try:
+            return with_left(answers, self.left(analyst))
+        except LedgerError:  # an answer that was paid for isn't lost for that
+            return answers
+
+    def left(self, analyst: str | None = None) -> str:
+        """What may still be spent, by all and by one analyst who has a share, in words.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+        own = self.remaining_by(analyst) if analyst in self.dataset.analysts else ""
+        return left_in_words(self.remaining, self.dataset.budget, own)
 
     def ask_request(
         self,

@@ -12,6 +12,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, rational
 from discreet.exact.rounding import shorten, shown
 from discreet.hints import Hint
+from discreet.notebook import framed, notes
 
 _BITS = 128
 """Working precision; results keep half of it."""
@@ -228,6 +229,10 @@ class Budget:
     def __repr__(self) -> str:
         """The same, in short: the exact amounts are its attributes."""
         return f"{type(self).__name__}({self})"
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        return framed(notes([("budget", str(self))]))
 
     def __str__(self) -> str:
         main = f"ε = {shown(self.epsilon)}" if self.epsilon is not None else f"ρ = {shown(self.rho or Fraction(0))}"

@@ -17,7 +17,15 @@ from discreet.results.columns import (
     decimal_of,
 )
 from discreet.results.contradictions import contradictions
-from discreet.results.cost import Cost, Note, answered_already, entries_in_words, prospect, state_in_words
+from discreet.results.cost import (
+    Cost,
+    Note,
+    answered_already,
+    entries_in_words,
+    left_in_words,
+    prospect,
+    state_in_words,
+)
 from discreet.results.cut_off import CutOff, Moved
 from discreet.results.signatures import (
     PublicKey,
@@ -38,6 +46,7 @@ from discreet.results.summary import (
     is_summary,
     quoted,
     summarize,
+    with_left,
 )
 from discreet.results.tabular import no_formula, plain, to_arrow_stream, to_csv, with_ends
 
@@ -72,6 +81,7 @@ __all__ = [
     "entries_in_words",
     "heads_in",
     "is_summary",
+    "left_in_words",
     "no_formula",
     "plain",
     "prospect",
@@ -86,4 +96,5 @@ __all__ = [
     "verify_certificate",
     "verify_head",
     "with_ends",
+    "with_left",
 ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
-from html import escape
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -16,6 +16,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
 from discreet.hints import Door, Hint
+from discreet.notebook import MOST, framed, notes, table, titled
 from discreet.results.charts import Chart, charts, drawn, svg
 from discreet.results.columns import (
     AnswerColumn,
@@ -27,6 +28,7 @@ from discreet.results.columns import (
     decimal_of,
     places_of,
     text_table,
+    with_ends,
 )
 from discreet.results.cost import Cost, Note, entries_in_words
 from discreet.results.cut_off import CutOff, Moved, unless_hidden_in_words
@@ -37,9 +39,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-_PROMPT = 40
-"""How many lines or rows of an answer a prompt shows."""
-
+_TALL = 20
+"""Rows: above a longer table stand its pictures."""
 
 _CUT_OFF = ("share", "least", "most", "limits", "ceiling", "shows", "hidden")
 _MOVED = ("column", "bounds", "share", "far", "margin")
@@ -108,6 +109,8 @@ class Answer:
         moved: what bounds move, by column, where it was measured.
         bounds: of columns, where they were chosen privately; in words, where the answer was read from JSON.
         warnings: what in the question may not mean what it was meant to, and what isn't measured, in plain sentences.
+        left: what whoever asked could spend after it, in words; empty where nobody has said. It is true of a moment, so
+            it is no part of what is signed and written as JSON.
         signer: signs it when it is written as JSON; None where there is no key at hand.
 
     Examples:
@@ -132,7 +135,41 @@ class Answer:
     moved: tuple[Moved[Any], ...] = ()
     bounds: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    left: str = field(default="", compare=False)
     signer: Signer | None = field(default=None, repr=False, compare=False)
+
+    def __replace__(self, **changes: Any) -> Self:  # noqa: ANN401 — values of its fields
+        """The same answer with other values of some fields, as `copy.replace` makes it from Python 3.13 on."""
+        return type(self)(**{**{name: getattr(self, name) for name in _FIELDS}, **changes})
+
+    def __deepcopy__(self, _: object) -> Self:
+        """The answer itself: it never changes."""
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle holds: all of it, and the signature in place of what signs."""
+        return {**vars(self), "signer": None if self.signer is None else _Signed(self.to_json()["signature"])}
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        """The parts of `to_json`, each with its name, so that FastAPI and `dict(answer)` make that of it."""
+        return iter(self.to_json().items())
+
+    def __contains__(self, name: object) -> bool:
+        """Whether it has a column of this name."""
+        return name in self.names
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> Any:  # noqa: ANN401 — Pydantic's own kind
+        """How Pydantic, and FastAPI where a handler says that it returns an answer, take one: as JSON, by `to_json`."""
+        written = {"type": "function-plain", "function": cls.to_json, "return_schema": {"type": "dict"}}
+        return {"type": "is-instance", "cls": cls, "serialization": written}
+
+    @property
+    def __pydantic_serializer__(self) -> Any:  # noqa: ANN401 — Pydantic's own kind
+        """The same for where only a value is at hand: a handler that says that it returns anything."""
+        from pydantic import TypeAdapter
+
+        return TypeAdapter(type(self)).serializer
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -222,7 +259,7 @@ class Answer:
         """The lines that belong under the answer, the same wherever it is shown.
 
         At which confidence the ± holds, which limits are in force and what is known of what they cut off, what bounds
-        move, warnings, and what it cost the one who asks.
+        move, warnings, what it cost the one who asks, with its entry in the ledger, and what is left.
 
         Args:
             door: in whose words arguments are named.
@@ -239,7 +276,7 @@ class Answer:
             found.append(Note("limits", f"{self.limits}; {measured if door == 'python' else getattr(measured, door)}"))
         found += [Note(about, words) for about, words in self.tuning]
         found += [Note("warning", warning) for warning in self.warnings]
-        return (*found, Note("cost", self.price))
+        return (*found, Note("cost", self.price), *([Note("left", self.left)] if self.left else []))
 
     @property
     def price(self) -> str:
@@ -247,9 +284,9 @@ class Answer:
         if self.origin:
             return f"free: follows from {entries_in_words(self.origin)}"
         if not self.entry:
-            return "none: it follows from what is declared"
+            return "free: follows from what is declared"
         if self.reused:
-            return f"none: the same answer again, paid for in entry {self.entry}"
+            return f"free: the same answer again, paid for in entry {self.entry}"
         return f"{self.cost}, entry {self.entry}"
 
     def to_json(self, confidence: Rationalizable | None = None) -> dict[str, Any]:
@@ -357,19 +394,50 @@ class Answer:
             found["bounds"] = {name: str(ends) for name, ends in self.bounds.items()}
         return found
 
-    def to_arrow(self) -> pa.Table:
-        """The answer as an Arrow table; needs PyArrow."""
-        return arrow_table(self.columns)
+    def to_arrow(self, *, intervals: bool = False) -> pa.Table:
+        """The answer as an Arrow table; needs PyArrow.
 
-    def to_pandas(self) -> pd.DataFrame:
-        """The answer as a pandas frame; needs pandas."""
-        return self.to_arrow().to_pandas()
+        The schema's metadata holds, under `discreet`, as JSON: cost, entry, whether the answer was reused, origin,
+        confidence, and the notes.
 
-    def to_polars(self) -> pl.DataFrame:
-        """The answer as a Polars frame; needs Polars."""
+        Args:
+            intervals: whether the ends of intervals stand beside each noisy column, as `n_low` and `n_high`, as in
+                CSV. Of whole numbers they are whole, or infinite; so they are floats where one is infinite.
+        """
+        ends = {name: self.interval(name) for name in self.names}
+        columns = with_ends(self.columns, ends) if intervals else self.columns
+        return arrow_table(columns).replace_schema_metadata({"discreet": json.dumps(self._beside())})
+
+    def to_pandas(self, *, intervals: bool = False) -> pd.DataFrame:
+        """The answer as a pandas frame, whose `attrs` hold what the metadata of `to_arrow` does; needs pandas.
+
+        Args:
+            intervals: as for `to_arrow`.
+        """
+        found = self.to_arrow(intervals=intervals).to_pandas()
+        found.attrs = self._beside()
+        return found
+
+    def to_polars(self, *, intervals: bool = False) -> pl.DataFrame:
+        """The answer as a Polars frame, which has no room for anything else; needs Polars.
+
+        Args:
+            intervals: as for `to_arrow`.
+        """
         import polars as pl
 
-        return pl.DataFrame(self.to_arrow())
+        return pl.DataFrame(self.to_arrow(intervals=intervals))
+
+    def _beside(self) -> dict[str, Any]:
+        """What goes with the values where they go on as a frame, as JSON-ready data."""
+        return {
+            "cost": self.cost.to_json(),
+            "entry": self.entry,
+            "reused": self.reused,
+            "origin": list(self.origin),
+            "confidence": float(self.confidence),
+            "notes": [[note.title, note.words] for note in self.notes()],
+        }
 
     def charts(self) -> list[Chart]:
         """A chart for each noisy number, as `discreet.results.charts` chooses it; none where there is none.
@@ -392,19 +460,30 @@ class Answer:
         """The table, as far as a prompt has room for it; nothing of the certificate, nor of what signs it."""
         lines = ["".join(sign if sign.isprintable() else "�" for sign in line) for line in str(self).splitlines()]
         below = len(self.notes()) if type(self) is Answer else 0
-        more = len(lines) - below - _PROMPT
+        more = len(lines) - below - MOST
         if more > 0:
-            lines = [*lines[:_PROMPT], f"… and {more:,} more lines: print() shows all", *lines[len(lines) - below :]]
+            lines = [*lines[:MOST], f"… and {more:,} more lines: print() shows all", *lines[len(lines) - below :]]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """The same for notebooks."""
-        rows = list(zip(*(cell_texts(self.column(name), self.interval(name)) for name in self.names), strict=True))
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.names)
-        body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows[:_PROMPT])
-        more = [Note("shown", f"{_PROMPT} of {len(rows):,} rows")] if rows[_PROMPT:] else []
-        notes = "<br>".join(f"<strong>{title}</strong> {escape(words)}" for title, words in (*more, *self.notes()))
-        return f"<table><tr>{head}</tr>{body}</table><p>{notes}</p>"
+        ends = [self.interval(name) for name in self.names]
+        texts = [cell_texts(column, found) for column, found in zip(self.columns, ends, strict=True)]
+        numbers = {
+            place
+            for place, (column, found) in enumerate(zip(self.columns, ends, strict=True))
+            if any(found) or column.kind not in {"text", "boolean", "date", "timestamp"}
+        }
+        dim = {
+            (row, place)
+            for place, column in enumerate(self.columns)
+            for row, told in enumerate(self.informative(column.name))
+            if not told or row in column.withheld
+        }
+        rows = list(zip(*texts, strict=True))
+        sheet = table(self.names, rows, numbers=numbers, dim=dim)
+        pictures = "".join(svg(chart.drawing()) for chart in self.charts()) if len(self) > 1 else ""
+        return framed(*((sheet, pictures) if len(self) <= _TALL else (pictures, sheet)), notes(self.notes()))
 
     def __str__(self) -> str:
         """A table, each noisy value with its interval at the announced confidence, and what belongs under it."""
@@ -422,7 +501,11 @@ class Answer:
         return (*(("limits", each) for each in limits if each), *(("bounds", each) for each in bounds))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+_FIELDS = tuple(each.name for each in fields(Answer))
+
+del Answer.__dataclass_fields__  # FastAPI would take a dataclass apart into fields, some of which JSON doesn't have
+
+
 class Explanation(Answer):
     r"""The answer to EXPLAIN: one text column, the plan in words. Nothing was spent, and no data was touched.
 
@@ -456,6 +539,10 @@ class Explanation(Answer):
 
     def __str__(self) -> str:
         return "\n".join(self["plan"])
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        return framed(titled(str(self)))
 
 
 def _in_json(measured: CutOff[Any] | Moved[Any], names: Sequence[str], words: str) -> dict[str, Any]:

@@ -96,8 +96,36 @@ def arrow_table(columns: Sequence[AnswerColumn]) -> pa.Table:
     """Columns as an Arrow table; needs PyArrow."""
     import pyarrow as pa
 
-    arrays = [pa.array(one.values, type=arrow_type(one.kind, one.values)) for one in columns]
-    return pa.table({one.name: array for one, array in zip(columns, arrays, strict=True)})
+    arrays = {}
+    for one in columns:
+        are_real = one.kind == "real"  # whole ends of intervals stand beside infinite ones
+        values = [float(value) if are_real and type(value) is int else value for value in one.values]
+        arrays[one.name] = pa.array(values, type=arrow_type(one.kind, values))
+    return pa.table(arrays)
+
+
+def with_ends(columns: Sequence[AnswerColumn], intervals: Mapping[str, Sequence[Ends]]) -> list[AnswerColumn]:
+    """Columns with the ends of their intervals beside each noisy one, as `n_low` and `n_high`.
+
+    Where there is a column of that name, the end's name gets an underscore more.
+
+    Examples:
+        >>> [each.name for each in with_ends([AnswerColumn("n", "integer", (4,))], {"n": [(1, 7)]})]
+        ['n', 'n_low', 'n_high']
+    """
+    taken = {column.name for column in columns}
+    found = []
+    for column in columns:
+        found.append(column)
+        ends = intervals[column.name]
+        for place, end in enumerate(("low", "high") if any(ends) else ()):
+            free = f"{column.name}_{end}"
+            while free in taken:
+                free += "_"
+            values = tuple(None if each is None else each[place] for each in ends)
+            kind = "real" if any(isinstance(value, float) for value in values) else column.kind
+            found.append(AnswerColumn(free, kind, values))
+    return found
 
 
 def arrow_type(kind: str, values: Sequence[object]) -> pa.DataType | None:
@@ -164,7 +192,7 @@ def cell_texts(column: AnswerColumn, intervals: Sequence[Ends]) -> list[str]:
     Examples:
         >>> cost = AnswerColumn("cost", "real", (2552.0, 20000.0), declared=(0, 20_000))
         >>> cell_texts(cost, [(883, 3873), (0, 20_000)])
-        ['2552 (883 to 3873)', 'not known (0 to 20,000)']
+        ['2552 (883 to 3873)', 'not known (0 to 20000)']
         >>> cell_texts(AnswerColumn("n", "integer", (40, -1305), declared=(0, inf)), [(37, 43), (-2788, 178)])
         ['40 ± 3', 'fewer than 179']
         >>> cell_texts(AnswerColumn("n", "integer", (40, None), withheld=(1,)), [(37, 43), None])
@@ -188,11 +216,16 @@ def _special(column: AnswerColumn, value: object, found: Ends) -> str | None:
         return None
     if not column.is_informative(value, found):
         least, most = column.declared
-        return f"not known ({least:,.6g} to {most:,.6g})" if isfinite(most - least) else "not known"
+        return f"not known ({_end(least)} to {_end(most)})" if isfinite(most - least) else "not known"
     is_count = column.kind == "integer" and column.declared == (0, inf)
     if is_count and isinstance(value, int) and value < 0 and found is not None and isfinite(found[1]):
-        return f"fewer than {max(floor(found[1]), 0) + 1:,}"
+        return f"fewer than {max(floor(found[1]), 0) + 1}"
     return None
+
+
+def _end(number: float) -> str:
+    """An end of what is declared: a whole number with all its digits."""
+    return f"{number:.0f}" if number == floor(number) else f"{number:.6g}"
 
 
 def _is_lopsided(value: object, found: Ends) -> bool:

@@ -51,6 +51,10 @@ class Cost:
         epsilon, rho = (None if exact[name] is None else rational(exact[name], name) for name in ("epsilon", "rho"))
         return cls(epsilon=epsilon, rho=rho, delta=rational(exact["delta"], "delta"))
 
+    def __repr__(self) -> str:
+        """The same, in short: the exact amounts are its attributes."""
+        return f"Cost({self})"
+
     def __str__(self) -> str:
         if not self.epsilon and not self.rho:
             return "nothing"
@@ -81,6 +85,22 @@ def prospect(times: int | None, left: object) -> str:
         return "doesn't pay for it; stored answers are free"
     words = f"pays for {times:,} such question{'' if times == 1 else 's'}"
     return f"{words}; after one, what is left is {left}" if str(left) else words
+
+
+def left_in_words(remaining: object, budget: object, own: object = "") -> str:
+    """What may still be spent after an answer, by all and by whoever asked.
+
+    Args:
+        remaining: what a next question may cost by the budget of all; prints as amounts.
+        budget: the whole of it.
+        own: the same for whoever asked, by their share, too; empty where they have none.
+
+    Examples:
+        >>> left_in_words("ε = 2.9", "ε = 3"), left_in_words("ε = 2", "ε = 3", "ε = 0.4")
+        ('ε = 2.9; the budget is ε = 3', 'you: ε = 0.4; all: ε = 2; the budget is ε = 3')
+    """
+    words = f"{remaining}; the budget is {budget}"
+    return words if str(own) in {"", str(remaining)} else f"you: {own}; all: {words}"
 
 
 def answered_already(entries: Sequence[int]) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Self
 
 from discreet.errors import InvalidArgument
 from discreet.hints import Door, Hint
-from discreet.results.answer import Answer
+from discreet.notebook import framed, notes, table
+from discreet.results.answer import Answer, Explanation
 from discreet.results.charts import Chart, drawn, svg
 from discreet.results.columns import cell_texts
 from discreet.results.cost import Cost, Note
@@ -227,7 +227,7 @@ class Summary(list[Answer]):
 
     def notes(self, door: Door = "python") -> tuple[Note, ...]:
         """The lines that belong under the table: each that some answer has, once; what is left out; and the cost."""
-        every = [note for answer in self for note in answer.notes(door) if note.title not in {"cost", "limits"}]
+        every = [note for answer in self for note in answer.notes(door) if note.title not in {"cost", "left", "limits"}]
         cut_off = self[0].cut_off  # the same of all
         unsaid = "; no ± shows what that leaves out" if cut_off is None else ""
         every += [Note("limits", f"{answer.limits}{unsaid}") for answer in self if answer.limits]
@@ -236,7 +236,8 @@ class Summary(list[Answer]):
         told = {column["name"] for column, _ in self._about()}
         rest = [column["name"] for column in self.table["columns"] if column["name"] not in told]
         left = [Note("left out", ", ".join(rest))] if rest else []
-        return (*_merged(every), *left, Note("cost", self.price))
+        over = [Note("left", self[0].left)] if self[0].left else []
+        return (*_merged(every), *left, Note("cost", self.price), *over)
 
     @property
     def price(self) -> str:
@@ -276,16 +277,17 @@ class Summary(list[Answer]):
     def _repr_html_(self) -> str:
         """The same for notebooks."""
         names, rows = self.sheet()
-        head = "".join(f"<th>{escape(name)}</th>" for name in names)
-        body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows)
-        counts = "".join(
-            f"<h4>{escape(name)}</h4><table>"
-            + "".join(f"<tr><td>{escape(one.key)}</td><td>{escape(one.words)}</td></tr>" for one in each)
-            + "</table>"
+        counts = [
+            table([name, "rows"], [[one.key, one.words] for one in each], numbers=[1])
             for name, each in self.counts().items()
+        ]
+        pictures = (svg(chart.drawing()) for chart in self.charts())
+        return framed(
+            table(names, rows, numbers=range(2, len(names)), caption=self.headline),
+            *counts,
+            *pictures,
+            notes(self.notes()),
         )
-        notes = "<br>".join(f"<strong>{title}</strong> {escape(words)}" for title, words in self.notes())
-        return f"<p>{escape(self.headline)}</p><table><tr>{head}</tr>{body}</table>{counts}<p>{notes}</p>"
 
     def _about(self) -> Iterator[tuple[Mapping[str, Any], Answer]]:
         """The columns that something is said of, in their order, each with its answer."""
@@ -293,6 +295,14 @@ class Summary(list[Answer]):
         for column in self.table["columns"]:
             if (answer := found.get(column["name"])) is not None:
                 yield column, answer
+
+
+def with_left(answers: Answer | list[Answer], words: str) -> Answer | list[Answer]:
+    """Answers that say what is left after them, of the kind that they are; an explanation leaves what there was."""
+    if isinstance(answers, Answer):
+        return answers if isinstance(answers, Explanation) else answers.__replace__(left=words)
+    found = [answer.__replace__(left=words) for answer in answers]
+    return Summary(found, answers.table) if isinstance(answers, Summary) else found
 
 
 def _numbers(

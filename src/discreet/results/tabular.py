@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.exact import Rationalizable
 from discreet.results.columns import arrow_type
+from discreet.results.columns import with_ends as columns_with_ends
 
 if TYPE_CHECKING:
     from discreet.results.answer import Answer
@@ -33,20 +34,8 @@ def with_ends(answer: Answer, confidence: Rationalizable | None = None) -> tuple
     Raises:
         InvalidArgument: the answer has intervals at another confidence only.
     """
-    names: list[str] = []
-    columns: list[Sequence[Any]] = []
-    for name in answer.names:
-        names.append(name)
-        columns.append(answer[name])
-        ends = answer.interval(name, confidence)
-        if any(ends):
-            for place, end in enumerate(("low", "high")):
-                free = f"{name}_{end}"
-                while free in answer.names:
-                    free += "_"
-                names.append(free)
-                columns.append([None if each is None else each[place] for each in ends])
-    return names, list(zip(*columns, strict=True))
+    columns = columns_with_ends(answer.columns, {name: answer.interval(name, confidence) for name in answer.names})
+    return [one.name for one in columns], list(zip(*(one.values for one in columns), strict=True))
 
 
 def to_csv(names: Sequence[str], rows: Sequence[Sequence[object]], *, raw: bool = False) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from discreet.exact import Rationalizable
 from discreet.exact.rational import rational
 from discreet.gateway import load
 from discreet.ledger import servers_of
+from discreet.results import left_in_words
 from discreet.service.admission_runs import AdmissionRuns
 from discreet.service.api import Ask, Planned, as_asked
 from discreet.service.approvals import Approvals
@@ -220,6 +222,18 @@ class Service(Audited):
         if caller.role is Role.ANALYST and not found["damaged"]:  # else some of it may be in what is damaged
             found["own"] = {**self._standing(caller), **self._questions.allowances.left(caller.subject)}
         return found
+
+    def left(self, caller: Caller) -> str:
+        """What the caller and all may still spend, in words; empty if nobody knows, as the ledger is damaged."""
+        check_allowed(caller.role, Action.BUDGET)
+        if self._questions.is_damaged:
+            return ""
+        remaining, budget = self._tables.remaining, self._tables.dataset.budget
+        if caller.role is Role.ANALYST:
+            with suppress(BudgetExhausted):  # no share
+                own = self._tables.standing(caller.subject, caller.digest).remaining
+                return left_in_words(remaining, budget, own)
+        return left_in_words(remaining, budget)
 
     def _standing(self, caller: Caller) -> Mapping[str, Any]:
         """An analyst's standing, without what is left if they have no share."""

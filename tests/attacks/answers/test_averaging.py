@@ -166,7 +166,7 @@ def test_a_gateway_that_forgets_is_caught(tmp_path: Path, monkeypatch: pytest.Mo
             answer = plain(self, question, **terms)  # type: ignore[call-overload]  # as it was called
             if answer.reused:
                 columns = [replace(one, values=tuple(noise.release(list(one.values)))) for one in answer.columns]
-                return replace(answer, columns=tuple(columns))
+                return answer.__replace__(columns=tuple(columns))
             return answer
 
         monkeypatch.setattr(type(protected), "ask", forgetful)

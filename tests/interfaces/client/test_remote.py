@@ -125,7 +125,7 @@ def test_a_table_is_summarized(gate: tuple[Served, str], ann: Remote) -> None:
     assert (
         ann.summary(epsilon=epsilon).rows() == ann.ask('summarize "people" ;', epsilon=epsilon).rows() == found.rows()
     )
-    assert ann.summary(epsilon=epsilon).price.startswith("none: the same answer again")
+    assert ann.summary(epsilon=epsilon).price.startswith("free: the same answer again")
     assert ann.spent == spent
     assert "2 questions" in str(ann.ask("EXPLAIN SUMMARIZE people", epsilon=1))
     with pytest.raises(InvalidArgument, match="did you mean 'people'"):
@@ -296,6 +296,27 @@ def test_rows_are_made_up_from_declarations(ann: Remote) -> None:
         ann.dummy(0)
 
 
+def test_what_a_server_says_shows_itself(ann: Remote) -> None:
+    """On a line at a prompt, as tables in a notebook; an error has the question that its place lies in."""
+    plan, answer = ann.plan(COUNT, epsilon="1/10"), answered(ann, COUNT)
+    assert repr(plan) == f"<RemotePlan of {COUNT!r}: ε = 0.1>"
+    assert repr(ann.schema) == "<Schema of people: people(id, k)>"
+    assert repr(ann.dummy()) == "<DummyRows, made up, 100 of each table; people: id, k>"
+    said = repr([ann.budget, *ann.history(), ann.remaining, plan.cost])
+    assert "Fraction" not in said
+    assert f"{COUNT}, ε = 0.1>" in said
+    assert repr(ann.budget) == f"<RemoteAccount, what is left: {answer.left}>"
+    for shown in (plan, ann.plan([COUNT], epsilon="1/10"), ann.schema, ann.dummy(), ann.budget, answer):
+        assert shown._repr_html_().startswith('<div class="discreet">')
+    assert "people: unit id; limits 1 row" in ann.schema._repr_html_()
+    assert "the first of 100 rows" in ann.dummy()._repr_html_()
+    for ask in (ann.plan, ann.ask):
+        with pytest.raises(UnknownColumn) as refused:
+            ask("SELECT AVG(agee) AS a FROM people", epsilon=1)
+        _, source, caret, *_ = refused.value._render_traceback_()
+        assert source[caret.index("^") :].startswith("agee")
+
+
 def test_a_whole_conversation_needs_none_of_what_makes_answers(gate: tuple[Served, str]) -> None:
     """Neither DuckDB nor Ibis, NumPy, SQLAlchemy or sqlglot, nor a room that isn't the client's."""
     running, address = gate
@@ -312,7 +333,7 @@ def test_a_whole_conversation_needs_none_of_what_makes_answers(gate: tuple[Serve
         "heavy = ('duckdb', 'ibis', 'numpy', 'sqlalchemy', 'sqlglot', 'pyarrow', 'pandas', 'flint')\n"
         "heavy += ('rich', 'typer', 'stdnum')\n"
         "rooms = ('interfaces', 'dbapi', 'results', 'errors', 'arguments', 'exact', 'entropy', 'version', 'loopback')\n"
-        "rooms += ('hints', 'idempotency_key', 'parameters', 'printable', 'strict_json', 'suggestions')\n"
+        "rooms += ('hints', 'idempotency_key', 'notebook', 'parameters', 'printable', 'strict_json', 'suggestions')\n"
         "print('loaded', [name for name in heavy if name in sys.modules],"
         " [name for name in sys.modules if name.startswith('discreet.') and name.split('.')[1] not in rooms])\n"
     )

@@ -154,7 +154,7 @@ def test_questions_are_planned_asked_and_answered_together(running: Visited) -> 
         assert client.get(f"{page.url.path}/{place}/answer.csv").text.startswith("n,n_low,n_high")
     assert len(entries) == 1
     assert client.get(f"{page.url.path}/3/answer.csv").status_code == 422
-    assert "it cost this time" in asked(client, TOGETHER, "1").text
+    assert "free: the same answer again, paid for in entry" in asked(client, TOGETHER, "1").text
     assert len(running.service.history(running.service.caller(running.tokens["analyst"]))) == before
     again = re.search(r'class="sql-link" href="(/ask\?[^"]+)"', client.get("/history").text)
     assert again is not None

@@ -18,7 +18,7 @@ from httpx2 import Response
 from discreet.interfaces.http import console
 from discreet.interfaces.http.console.answers import _limits_as_typed
 from discreet.query.planner import typed_limits
-from discreet.results import no_formula, verify_certificate
+from discreet.results import Answer, no_formula, verify_certificate
 from discreet.results.charts.drawing import MAIN, OTHER
 from support.served import in_threads
 from support.visited import BY_KEY, COUNT, IMAGE, KEYS, SCRIPT, Visited, answered, browser, form_of, sign_in, visited
@@ -57,7 +57,13 @@ def test_a_question_is_planned_asked_shown_and_taken_home(running: Visited) -> N
     assert client.get(f"{place}/2/answer.csv").status_code == 422
     assert sign_in(running, "mallory").get(place).status_code == 422
     assert sign_in(running, "mallory").get(f"{place}/1/answer.csv").status_code == 422
-    assert "nothing</span>" in answered(client, BY_KEY, "2").text
+    again = answered(client, BY_KEY, "2")
+    analyst = running.service.caller(running.tokens["analyst"])
+    stored = Answer.from_json(client.get(f"{again.url.path}/1/answer.json").json())
+    notes = stored.__replace__(left=running.service.left(analyst)).notes()
+    assert dict(notes)["cost"] == f"free: the same answer again, paid for in entry {found['entry']}"
+    for title, words in notes:  # what a print, a notebook and the command line say of it
+        assert f"<dt>{title}</dt><dd>{words}</dd>" in html.unescape(again.text)
 
 
 def test_a_plan_says_that_its_answer_may_leave_at_several_times(
@@ -93,7 +99,7 @@ def test_a_table_is_summarized_from_its_page(running: Visited) -> None:
     rows = list(csv.reader(client.get(f"{page.url.path}/3/answer.csv").text.splitlines()))
     assert rows[0][:4] == ["age missing", "age missing_low", "age missing_high", "age mean"]
     assert client.get(f"{page.url.path}/5/answer.csv").status_code == 422
-    assert "it was answered before" in answered(client, question, "2").text
+    assert "free: the same answer again, paid for in entry" in answered(client, question, "2").text
     assert "Ask, for nothing" in client.get(
         "/ask", params={"question": question, "offer": "epsilon", "amount": "2"}
     ).text  # fmt: skip

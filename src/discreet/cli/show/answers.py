@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from discreet.cli.show.formats import Format
 from discreet.cli.show.screen import say
 from discreet.cli.show.sheets import Sheet, cell, is_number, show_json, show_table
-from discreet.cli.show.standing import Standing
+from discreet.cli.show.standing import of_everyone
 from discreet.printable import printable
 from discreet.results import cell_texts, with_ends
 
 if TYPE_CHECKING:
-    from discreet.results import Answer, AnswerColumn
+    from discreet.gateway import Protected
+    from discreet.interfaces.client import Remote
+    from discreet.results import Answer, AnswerColumn, Summary
 
 Interval: TypeAlias = tuple[float, float] | None
 
@@ -21,17 +23,19 @@ UNDER = 11
 """The column where the text of the lines under an answer begins, after their titles."""
 
 
-def show_answer(answer: Answer, standing: Standing, as_format: Format, confidence: float, *, raw: bool = False) -> None:
+def show_answer(
+    answer: Answer, tables: Protected | Remote, as_format: Format, confidence: float, *, raw: bool = False
+) -> None:
     """Write an answer to standard output.
 
-    A table ends with cost, spent and remaining. JSON has `rows`, `intervals`, `cost`, `spent`, `entry`, `reused` and
+    A table ends with the notes of the answer. JSON has `rows`, `intervals`, `cost`, `spent`, `entry`, `reused` and
     `origin`: the entries that the answer follows from, if it was worked out from others; `warnings`, if any;
     `certificate` and `signature`.
     In CSV and Arrow the ends of a column's intervals follow it, as `name_low` and `name_high`.
 
     Args:
         answer: what was released.
-        standing: of the account, for what is spent and left.
+        tables: that were asked, for what JSON says of what is spent.
         as_format: how to write it.
         confidence: of the intervals, in (0, 1).
         raw: leave texts in CSV as they are.
@@ -40,11 +44,11 @@ def show_answer(answer: Answer, standing: Standing, as_format: Format, confidenc
     match as_format:
         case Format.TABLE:
             _show_table(answer, intervals)
-            _show_account(answer, standing)
+            show_notes(answer)
         case Format.JSON:
             data = answer.to_json(confidence)
             found = {name: data.pop(name) for name in ("columns", "rows", "intervals", "confidence", "cost")}
-            show_json({**found, "spent": standing.data["spent"], **data})
+            show_json({**found, "spent": of_everyone(tables).data["spent"], **data})
         case Format.CSV | Format.ARROW:
             names, rows = with_ends(answer, confidence)
             Sheet(tuple(names), rows, {column.name: column.kind for column in answer.columns}).show(as_format, raw=raw)
@@ -57,12 +61,10 @@ def _show_table(answer: Answer, intervals: dict[str, list[Interval]]) -> None:
     show_table(answer.names, list(zip(*columns, strict=True)), right=right)
 
 
-def _show_account(answer: Answer, standing: Standing) -> None:
-    """Print the notes under an answer, and what is left of the budget."""
+def show_notes(answer: Answer | Summary) -> None:
+    """Print the notes under an answer."""
     for title, words in answer.notes("cli"):
         say(printable(f"{title:<11}{words}"), UNDER)
-    say(f"spent      {standing.spent}, of {standing.budget}")
-    say(f"remaining  {standing.remaining}")
 
 
 def with_errors(column: AnswerColumn, intervals: Sequence[Interval]) -> list[str]:

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from discreet.cli.show.answers import UNDER
+from discreet.cli.show.answers import UNDER, show_notes
 from discreet.cli.show.formats import Format
 from discreet.cli.show.plans import prospect_of, show_plan
 from discreet.cli.show.screen import say, width
 from discreet.cli.show.sheets import Sheet, show_json, show_table
-from discreet.cli.show.standing import Standing
+from discreet.cli.show.standing import of_everyone
 from discreet.printable import printable
 from discreet.results import BAR, PARTS, Summary, answered_already, counts_text
 
@@ -30,14 +30,14 @@ _GAP = 4
 """Blanks between counts that stand side by side."""
 
 
-def show_summary(summary: Summary, standing: Standing, as_format: Format, *, raw: bool = False) -> None:
+def show_summary(summary: Summary, tables: Protected | Remote, as_format: Format, *, raw: bool = False) -> None:
     """Write a summary to standard output.
 
     JSON has the table as text, and the `answers` with their certificates. In CSV and Arrow each number has a row.
 
     Args:
         summary: what was released.
-        standing: of the account, for what is spent and left.
+        tables: that were asked, for what JSON says of what is spent.
         as_format: how to write it.
         raw: leave texts in CSV as they are.
     """
@@ -49,12 +49,9 @@ def show_summary(summary: Summary, standing: Standing, as_format: Format, *, raw
             for lines in _beside([_counts(name, each) for name, each in summary.counts().items()]):
                 say(printable("\n".join(lines)))
                 say()
-            for title, words in summary.notes("cli"):
-                say(printable(f"{title:<11}{words}"), UNDER)
-            say(f"spent      {standing.spent}, of {standing.budget}")
-            say(f"remaining  {standing.remaining}")
+            show_notes(summary)
         case Format.JSON:
-            show_json({**summary.to_json(), "spent": standing.data["spent"]})
+            show_json({**summary.to_json(), "spent": of_everyone(tables).data["spent"]})
         case Format.CSV | Format.ARROW:
             names = ("column", "part", "key", "value", "low", "high")
             rows = [list(row) for row in summary.long()]

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, TypedDict
 
 from discreet.errors import ExtraMissing
 from discreet.interfaces.client.connection import malformed
+from discreet.notebook import framed, schema
 
 Frame: TypeAlias = Any
 """An Ibis expression; Ibis hands out no types of its own."""
@@ -44,12 +45,23 @@ class Table(TypedDict):
     columns: list[Column]
 
 
-class Schema(TypedDict):
-    """The tables that may be asked about."""
+class Schema(dict[str, Any]):
+    """The tables that may be asked about: a dict of `name`, `adjacency` and `tables`, which shows itself."""
 
-    name: str
-    adjacency: str
-    tables: list[Table]
+    @property
+    def tables(self) -> list[Table]:
+        """What is declared of each table."""
+        found: list[Table] = self["tables"]
+        return found
+
+    def __repr__(self) -> str:
+        """The names of tables and columns; `dict` has all of it."""
+        tables = (f"{each['name']}({', '.join(one['name'] for one in each['columns'])})" for each in self.tables)
+        return f"<Schema of {self['name']}: {'; '.join(tables)}>"
+
+    def _repr_html_(self) -> str:
+        """The declarations, for notebooks."""
+        return framed(schema(self))
 
 
 def read_schema(data: Mapping[str, Any]) -> Schema:

@@ -10,11 +10,15 @@ from typing import Any
 from discreet.errors import InvalidArgument
 from discreet.interfaces.client.connection import malformed
 from discreet.interfaces.client.declared import Column, Schema, Table
+from discreet.notebook import framed, table
 from discreet.results import arrow_kind
 
 _MOST_ROWS = 1_000_000
 _ROWS_OF_A_UNIT = 3
 """How many rows a unit gets if it may have several."""
+
+_SHOWN = 5
+"""How many rows of a table a notebook shows."""
 
 _EVERY_NULL = 10
 """One in this many values is NULL if a column may hold that."""
@@ -23,7 +27,48 @@ _SOME_DAY = datetime(2020, 1, 1)  # noqa: DTZ001 — timestamps in tables carry 
 _SPAN = timedelta(days=1461)
 
 
-def made_up(schema: Schema, rows: int) -> dict[str, Any]:
+class DummyRows(dict[str, Any]):
+    """Made-up rows by table: an Arrow table each, or a dict of lists without PyArrow; a dict that shows itself."""
+
+    def __repr__(self) -> str:
+        """The tables with their columns, and how many rows they have; `dict` has all of it."""
+        tables = (f"{name}: {', '.join(_columns(table))}" for name, table in self.items())
+        return f"<DummyRows, made up, {self._rows():,} of each table; {'; '.join(tables)}>"
+
+    def _repr_html_(self) -> str:
+        """The first rows of each table, for notebooks."""
+        return framed(*(self._first(name, _columns(found)) for name, found in self.items()))
+
+    def _first(self, name: str, columns: Mapping[str, list[Any]]) -> str:
+        """The first rows of one table."""
+        rows = list(zip(*(values[:_SHOWN] for values in columns.values()), strict=True))
+        texts = [["NULL" if value is None else _text(value) for value in row] for row in rows]
+        numbers = [place for place, row in enumerate(zip(*rows, strict=True)) if any(map(_is_number, row))]
+        caption = f"{name}: made up, the first of {self._rows():,} rows"
+        return table(list(columns), texts, numbers=numbers, caption=caption)
+
+    def _rows(self) -> int:
+        """How many rows each table has."""
+        return max((len(values) for found in self.values() for values in _columns(found).values()), default=0)
+
+
+def _text(value: object) -> str:
+    """A value as it is shown."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value is set to the right."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _columns(found: Any) -> Mapping[str, list[Any]]:  # noqa: ANN401 — an Arrow table, or a dict
+    """The values of a table by column."""
+    columns: Mapping[str, list[Any]] = found if isinstance(found, dict) else found.to_pydict()
+    return columns
+
+
+def made_up(schema: Schema, rows: int) -> DummyRows:
     """Rows made up from declarations alone, by table: an Arrow table each, or a dict of lists without PyArrow.
 
     Raises:
@@ -33,9 +78,9 @@ def made_up(schema: Schema, rows: int) -> dict[str, Any]:
     if not 1 <= rows <= _MOST_ROWS:
         raise InvalidArgument(f"1 to {_MOST_ROWS:,} rows can be made up, not {rows:,}")
     turns = _turns()
-    found = {}
+    found = DummyRows()
     try:
-        for table in schema["tables"]:
+        for table in schema.tables:
             columns = {column["name"]: _values(column, table, schema, rows, next(turns)) for column in table["columns"]}
             found[table["name"]] = _arrow(columns, table["columns"])
     except (ArithmeticError, LookupError, TypeError, ValueError):
@@ -57,10 +102,10 @@ def _turns() -> Iterator[float]:
 def _values(column: Column, table: Table, schema: Schema, rows: int, turn: float) -> list[Any]:
     """The values of one column: those of ids fit each other, all others are spread evenly."""
     links = {own: to for link in table["links"] for own, _, to in [link.partition(" → ")]}
-    targets = {link.partition(" → ")[2] for each in schema["tables"] for link in each["links"]}
+    targets = {link.partition(" → ")[2] for each in schema.tables for link in each["links"]}
     spread = [(turn * (row + 1)) % 1 for row in range(rows)]
     if column["name"] in links:
-        others = {f"{each['name']}.{one['name']}": one for each in schema["tables"] for one in each["columns"]}
+        others = {f"{each['name']}.{one['name']}": one for each in schema.tables for one in each["columns"]}
         return [_id(others[links[column["name"]]], int(part * rows)) for part in spread]
     if f"{table['name']}.{column['name']}" in targets:
         return [_id(column, row) for row in range(rows)]

@@ -17,13 +17,21 @@ from urllib.parse import urlsplit
 
 from discreet.arguments import taking_known
 from discreet.entropy import fresh_bytes
-from discreet.errors import AnswerContradicted, InvalidArgument, ReplyMalformed, ServerUnreachable
+from discreet.errors import (
+    AccessError,
+    AnswerContradicted,
+    DiscreetError,
+    InvalidArgument,
+    ReplyMalformed,
+    ServerError,
+    ServerUnreachable,
+)
 from discreet.hints import Hint
 from discreet.idempotency_key import check_key
 from discreet.interfaces.client.connection import Connection, Reply, malformed
 from discreet.interfaces.client.credentials import Address, token_of
 from discreet.interfaces.client.declared import Frame, Schema, frame_of, read_schema
-from discreet.interfaces.client.dummy import made_up
+from discreet.interfaces.client.dummy import DummyRows, made_up
 from discreet.interfaces.client.questions import body_of, written
 from discreet.interfaces.client.replies import (
     Left,
@@ -39,8 +47,10 @@ from discreet.results import (
     PublicKey,
     Summary,
     is_summary,
+    left_in_words,
     summarize,
     verify_certificate,
+    with_left,
 )
 
 _NAME = re.compile(r"[\w-]{1,200}", re.ASCII)
@@ -82,7 +92,8 @@ def connect(  # noqa: PLR0913 — what a caller may say, each by name
     Args:
         url: of the server: `https://gate.example.org`. A proxy that `HTTPS_PROXY` names is used; an authority of your
             own is trusted where `SSL_CERT_FILE` names its certificate.
-        token: its text, or the path of a file that nobody else can read; None takes it from `DISCREET_TOKEN`.
+        token: its text, or the path of a file that nobody else can read, as `"~/discreet.token"`; None takes either
+            from `DISCREET_TOKEN`.
         key: the public key by which answers must be signed, as it was learnt from the custodian: base64, or what
             `/v1/key` replies. None takes the server's word for it, and holds the server to it as long as this lasts.
         patience: for how many seconds a server is tried again that can't be reached, or can't answer now.
@@ -151,7 +162,7 @@ class Remote:
         Raises:
             ExtraMissing: Ibis isn't installed; questions in SQL don't need it.
         """
-        return MappingProxyType({table["name"]: frame_of(table) for table in self.schema["tables"]})
+        return MappingProxyType({table["name"]: frame_of(table) for table in self.schema.tables})
 
     @property
     def table(self) -> Frame:
@@ -161,12 +172,12 @@ class Remote:
             InvalidArgument: there are several.
             ExtraMissing: Ibis isn't installed.
         """
-        names = [table["name"] for table in self.schema["tables"]]
+        names = [table["name"] for table in self.schema.tables]
         if len(names) > 1:
             raise InvalidArgument("there are several tables here", hint=f"tables[{names[0]!r}], for example")
         return self.tables[names[0]]
 
-    def dummy(self, rows: int = 100) -> Mapping[str, Any]:
+    def dummy(self, rows: int = 100) -> DummyRows:
         """Rows that are made up from the declarations alone, by table, to write code against.
 
         They have the columns, the kinds, the keys and the bounds of the real tables, and ids that fit each other. They
@@ -178,7 +189,7 @@ class Remote:
         Returns:
             An Arrow table each; where PyArrow isn't installed, a dict of lists.
         """
-        return MappingProxyType(made_up(self.schema, rows))
+        return made_up(self.schema, rows)
 
     @cached_property
     def key(self) -> PublicKey:
@@ -221,7 +232,9 @@ class Remote:
         """
         asked, said = written(question, terms)
         path = "plans" if isinstance(asked, str) else "workloads/plans"
-        return RemotePlan.read(self._connection.post(path, body_of(asked, said), key=fresh_key()).fields(), asked, said)
+        with _placed_in(asked):
+            reply = self._connection.post(path, body_of(asked, said), key=fresh_key())
+        return RemotePlan.read(reply.fields(), asked, said)
 
     @overload
     def ask(
@@ -291,14 +304,15 @@ class Remote:
         beside = {"approval": approval, "version": version}
         body = body_of(asked, said | {name: value for name, value in beside.items() if value is not None})
         key = self.key  # before anything is paid
-        with _saying(sent_under):
+        with _saying(sent_under), _placed_in(asked):
             if isinstance(asked, str):
-                return _believed(self._answered("answers", body, sent_under).fields(), key)
+                answer = _believed(self._answered("answers", body, sent_under).fields(), key)
+                return with_left(answer, self._left())
             answers = self._answered("workloads", body, sent_under).among("answers")
             several = any(map(is_summary, asked))  # which stands for more
             if len(answers) < len(asked) or (len(answers) > len(asked) and not several):
                 malformed(f"{len(asked)} answers were expected")
-            return self._together(asked, [_believed(each, key) for each in answers])
+            return with_left(self._together(asked, [_believed(each, key) for each in answers]), self._left())
 
     def summary(
         self,
@@ -314,13 +328,13 @@ class Remote:
             columns: those to summarize; all of them if they are left out. The fewer, the more accurate.
             terms: what is offered for all of it, as for `ask`, which also says what may go wrong.
         """
-        names = [each["name"] for each in self.schema["tables"] if not each["public"]]
+        names = [each["name"] for each in self.schema.tables if not each["public"]]
         return cast("Summary", self.ask(summarize(names, table, columns), **terms))
 
     def _together(self, asked: Sequence[str], answers: list[Answer]) -> list[Answer]:
         """The answers to a workload; as one table, where all of it summarizes one."""
         is_one = len(asked) == 1 and is_summary(asked[0])
-        return (Summary.of(answers, self.schema["tables"]) if is_one else None) or answers
+        return (Summary.of(answers, self.schema.tables) if is_one else None) or answers
 
     def request(self, question: str | Frame, *, purpose: str, **terms: Any) -> RemoteRequest:  # noqa: ANN401 — as `Terms` says
         """Ask the custodian to approve a question that costs more than one of yours may.
@@ -334,7 +348,8 @@ class Remote:
             QueryError, AccessError, InvalidArgument, ServerError: as for `plan`.
         """
         asked, said = written(question, terms)
-        reply = self._connection.post("requests", {**body_of(asked, said), "purpose": purpose})
+        with _placed_in(asked):
+            reply = self._connection.post("requests", {**body_of(asked, said), "purpose": purpose})
         return RemoteRequest.read(reply.fields())
 
     def requests(self) -> Sequence[RemoteRequest]:
@@ -345,6 +360,14 @@ class Remote:
     def budget(self) -> RemoteAccount:
         """The account's standing: what may be spent, was spent and is left, for all together and for you."""
         return RemoteAccount.read(self._connection.get("budget").fields())
+
+    def _left(self) -> str:
+        """What may still be spent, in words; empty if the server doesn't say, for which no answer is lost."""
+        try:
+            account = self.budget
+        except (AccessError, ServerError):
+            return ""
+        return left_in_words(account.remaining, account.words, account.own_remaining or "")
 
     @property
     def spent(self) -> Cost:
@@ -401,6 +424,16 @@ def _saying(key: str) -> Iterator[None]:
         why = f"{begin} may have been paid for; under the same key it is paid for only once: ask again with"
         quoted = shlex.quote(key)
         error.hint = Hint(f"{why} idempotency_key={key!r}", cli=f"{why} --idempotency-key {quoted}")
+        raise
+
+
+@contextmanager
+def _placed_in(asked: str | list[str]) -> Iterator[None]:
+    """Let an error keep the question that its place lies in."""
+    try:
+        yield
+    except DiscreetError as error:
+        error.text = asked if isinstance(asked, str) else ""
         raise
 
 

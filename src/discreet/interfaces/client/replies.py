@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from textwrap import shorten
 from typing import Any, NoReturn, Self
 
 from discreet.exact import rational
 from discreet.exact.rounding import shown
 from discreet.interfaces.client.connection import malformed
-from discreet.results import Cost, prospect, state_in_words
+from discreet.notebook import framed, lines, table, titled
+from discreet.results import Cost, left_in_words, prospect, state_in_words
+
+_SHORT = 80
+"""How many characters of a question a line shows."""
 
 _FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """The errors that a reply of another form causes."""
@@ -40,7 +45,7 @@ class ExpectedError:
         return self.words
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RemotePlan:
     """A server's plan for a question: what it would cost, and how accurate the answer would be.
 
@@ -128,12 +133,21 @@ class RemotePlan:
         budget = "" if self.answered_by else prospect(self.remaining_like_this, self.remaining_after or "")
         return self.words + (f"\nbudget    {budget}" if budget else "")
 
+    def __repr__(self) -> str:
+        """The questions and their cost; `explain` says all of it."""
+        asked = self.question if isinstance(self.question, str) else ";\n".join(self.question)
+        return f"<RemotePlan of {' '.join(asked.split())!r}: {self.cost}>"
+
+    def _repr_html_(self) -> str:
+        """All of it, for notebooks."""
+        return framed(titled(self.explain()) if isinstance(self.question, str) else lines(self.explain()))
+
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON-ready data: what the server said of it."""
         return dict(self.said)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Left:
     """The most that a next question may cost, by each amount alone.
 
@@ -151,6 +165,10 @@ class Left:
         """The amounts, by their names."""
         return {"epsilon": self.epsilon, "rho": self.rho, "delta": self.delta}
 
+    def __repr__(self) -> str:
+        """The same, in short: the amounts are its attributes."""
+        return f"Left({self})"
+
     def __str__(self) -> str:
         """The amounts in symbols.
 
@@ -162,7 +180,7 @@ class Left:
         return " or ".join(amounts) + (f", with δ = {self.delta:.3g} for groups" if self.delta else "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RemoteAccount:
     """The standing of an account.
 
@@ -216,8 +234,27 @@ class RemoteAccount:
         found += [f"δ = {shown(spent.delta)}"] if spent.delta else []
         return ", ".join(found) or "no finite ε"
 
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Whose money it is, what was spent and what is left: of all and, of the token's holder, in words."""
+        found = [("all", f"{self.in_words(self.spent)}, of {self.words}", str(self.remaining))]
+        if self.own_spent is not None:
+            left = "nothing: no share" if self.own_remaining is None else str(self.own_remaining)
+            found.insert(0, ("you", self.in_words(self.own_spent), left))
+        if self.own_this_month is not None and self.own_renews is not None:
+            renews = f"renews on {self.own_renews:%Y-%m-%d}, in UTC"
+            found.insert(1, ("you, this month", self.in_words(self.own_this_month), renews))
+        return found
 
-@dataclass(frozen=True, slots=True)
+    def __repr__(self) -> str:
+        """What is left, in short: the exact amounts are its attributes."""
+        return f"<RemoteAccount, what is left: {left_in_words(self.remaining, self.words, self.own_remaining or '')}>"
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        return framed(table(("", "spent", "left"), self.rows()))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class RemoteEntry:
     """One line of an account's history.
 
@@ -238,6 +275,12 @@ class RemoteEntry:
     text: str
     cost: Cost | None
     state: str | None
+
+    def __repr__(self) -> str:
+        """The entry in short."""
+        text, cost = shorten(self.text, _SHORT, placeholder="…"), "" if self.cost is None else str(self.cost)
+        parts = ("" if self.number is None else str(self.number), f"{self.at:%Y-%m-%d %H:%M}", self.analyst or "")
+        return f"<RemoteEntry {', '.join(filter(None, (*parts, self.became(self.at) or self.kind, text, cost)))}>"
 
     def became(self, _: datetime) -> str:
         """The question's outcome in a word or two; empty for other entries. A server doesn't say until when."""
@@ -264,7 +307,7 @@ class RemoteEntry:
             malformed("an entry of an account was expected")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RemoteRequest:
     """A question that the custodian is asked to approve.
 
@@ -314,6 +357,12 @@ class RemoteRequest:
             )
         except _FAULTS:
             malformed("a request was expected")
+
+    def __repr__(self) -> str:
+        """The request in short."""
+        return (
+            f"<RemoteRequest {self.id}, {self.state}, {shorten(self.question, _SHORT, placeholder='…')}, {self.cost}>"
+        )
 
 
 def _expected(data: Mapping[str, Any]) -> ExpectedError:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from discreet.accounting import Charge, charge_of, first_charge_of, loss_of
 from discreet.mechanisms import Mode, Quantile
+from discreet.notebook import framed, lines, titled
 from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss, PureDP
 from discreet.privacy.events import to_dict as event_to_dict
 from discreet.query import ir
@@ -319,6 +320,10 @@ class Plan:
     def __repr__(self) -> str:
         """The questions and their cost; `explain` says all of it."""
         return f"<{type(self).__name__} of {' '.join(self.text.split())!r}: {self.cost}>"
+
+    def _repr_html_(self) -> str:
+        """All of it, for notebooks."""
+        return framed(lines(self.explain()) if self.together else titled(self.explain()))
 
     def explain(self, released: float | None = None) -> str:
         """The plan in words.

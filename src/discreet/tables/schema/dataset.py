@@ -14,6 +14,7 @@ from typing import Any
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import rational
 from discreet.hints import Hint
+from discreet.notebook import framed, notes, schema
 from discreet.privacy import (
     ADD_REMOVE,
     FAILURES,
@@ -37,7 +38,7 @@ CHOSEN_BY = "duckdb hash"
 """The hash by which it chooses. Plans for it don't name the hash, as they didn't before there were others."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Dataset:
     """Everything public about the tables of one account.
 
@@ -111,6 +112,15 @@ class Dataset:
             if not analyst:
                 raise InvalidArgument("an analyst needs a name")
             _check_share(analyst, share, self.budget)
+
+    def __repr__(self) -> str:
+        """Its name, its tables and the budget."""
+        return f"<Dataset {self.name}: {', '.join(table.name for table in self.tables)}; budget {self.budget}>"
+
+    def _repr_html_(self) -> str:
+        """What is public of it, for notebooks."""
+        shares = [(f"share of {analyst}", str(share)) for analyst, share in self.analysts.items()]
+        return framed(schema(public_schema(self)), notes([("budget", str(self.budget)), *shares]))
 
     @property
     def groups(self) -> tuple[str, ...]:

@@ -42,7 +42,8 @@ def answer(name: str, visit: Visiting) -> Response:
         return page("failed", visit, problem=problem_of(reply.error), **shown)
     if len(questions) == 1 and is_summary(questions[0]):
         return page("summary", visit, **_summarized(visit, reply.answer), **shown)
-    parts = [_shown(text, data) for text, data in zip(questions, _answers(reply.answer), strict=True)]
+    over = visit.service.left(visit.caller)
+    parts = [_shown(text, data, over) for text, data in zip(questions, _answers(reply.answer), strict=True)]
     return page("answer", visit, parts=parts, **shown)
 
 
@@ -118,16 +119,16 @@ def _answers(answer: EncodedAnswer | None) -> Sequence[Mapping[str, Any]]:
     return found
 
 
-def _shown(question: str, data: Mapping[str, Any]) -> dict[str, Any]:
+def _shown(question: str, data: Mapping[str, Any], left: str) -> dict[str, Any]:
     """One answer, as the page shows it."""
-    answer = Answer.from_json(data)
+    answer = Answer.from_json(data).__replace__(left=left)
     return {
         "question": question,
         "answer": data,
         "cells": _cells(answer),
         "pictures": [picture(chart.drawing) for chart in answer.charts()] if len(answer) > 1 else [],
         "cost": answer.cost,
-        "notes": [each for each in answer.notes() if each.title not in {"cost", "warning"}],
+        "notes": [each for each in answer.notes() if each.title != "warning"],
         "unknown": {name: {n for n, told in enumerate(answer.informative(name)) if not told} for name in answer.names},
         "certificate": readable(data["certificate"]),
     }
@@ -136,7 +137,8 @@ def _shown(question: str, data: Mapping[str, Any]) -> dict[str, Any]:
 def _summarized(visit: Visit, encoded: EncodedAnswer | None) -> dict[str, Any]:
     """The answers that a SUMMARIZE stands for, as one table; and a chart for each column whose keys are counted."""
     answers = _answers(encoded)
-    summary = Summary.of([Answer.from_json(each) for each in answers], visit.service.dataset(visit.caller)["tables"])
+    left, tables = visit.service.left(visit.caller), visit.service.dataset(visit.caller)["tables"]
+    summary = Summary.of([Answer.from_json(each).__replace__(left=left) for each in answers], tables)
     if summary is None:
         raise InvalidArgument("the table of this summary isn't declared any more", hint="ask about those that are")
     names, rows = summary.sheet()
@@ -146,7 +148,7 @@ def _summarized(visit: Visit, encoded: EncodedAnswer | None) -> dict[str, Any]:
         "rows": rows,
         "pictures": [picture(chart.drawing) for chart in summary.charts()],
         "unlisted": [name for name, counts in summary.counts().items() if not counts],
-        "notes": [each for each in summary.notes() if each.title not in {"cost", "warning"}],
+        "notes": [each for each in summary.notes() if each.title != "warning"],
         "warnings": list(dict.fromkeys(warning for answer in summary for warning in answer.warnings)),
         "headline": [(name, cell) for name, cell in _cells(summary[0])[0].items()],
         "proof": readable(summary[0].certificate),
