@@ -111,11 +111,12 @@ def test_a_value_is_the_same_question_as_a_literal(tables: dp.Protected) -> None
         spent = tables.spent
         said = [str(message) for _, message in cursor.messages]
         assert said[0] == "±: at 95 %"
-        assert said[-1].startswith("cost: ε = 0.5, entry ")
+        assert said[-2].startswith("cost: ε = 0.5, entry ")
+        assert said[-1].startswith("left: ε = ")
         assert all(kind is dbapi.Warning for kind, _ in cursor.messages)
         assert connection.messages == cursor.messages
         assert cursor.execute("SELECT COUNT(*) AS n FROM people WHERE age >= 41").fetchone() == first
-        assert "cost: none: the same answer again" in str(cursor.messages[-1][1])
+        assert "free: the same answer again" in str(cursor.messages[-2][1])
         cursor.execute("SET discreet.intervals = on")
         again = cursor.execute(COUNT, (41,)).fetchone()
         assert again is not None

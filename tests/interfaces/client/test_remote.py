@@ -243,7 +243,7 @@ def test_the_dbapi_asks_a_server(gate: tuple[Served, str]) -> None:
         rows = cursor.fetchall()
         assert [row[0] for row in rows] == ["a", "b"]
         assert all(low < n < high for _, n, low, high in rows)
-        assert str(cursor.messages[-1][1]).startswith("cost: ")
+        assert str(cursor.messages[-2][1]).startswith("cost: ")
         with pytest.raises(dbapi.ProgrammingError) as caught:
             cursor.execute("SELECT COUNT(*) FROM persons")
         assert (caught.value.sqlstate, caught.value.place) == ("42P01", (1, 22))
