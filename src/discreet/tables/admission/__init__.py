@@ -1,8 +1,9 @@
 """Admission: how a source becomes a snapshot that questions are asked of."""
 
-from discreet.tables.admission.admit import Progress, admit
+from discreet.tables.admission.admit import admit
 from discreet.tables.admission.completeness import check_read
 from discreet.tables.admission.raw_views import Part, RawView, RawViews, lock_to, raw_views_of
+from discreet.tables.admission.reading import Progress
 from discreet.tables.admission.snapshot import (
     HeldColumn,
     HeldTable,

@@ -6,7 +6,8 @@ wrong: answers would be of another table than its custodian means, with a ± tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -47,6 +48,21 @@ def report_of(  # noqa: PLR0913 — what is counted, each by name
         "malformed_causes": broken.causes,
         **{what: {name: count for name, count in (found or {}).items() if count} for what, found in by_column.items()},
     }
+
+
+def added_up(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The report on a table that was read in pieces, each with a report of its own."""
+    found = report_of(rows=0)
+    for name, before in found.items():
+        each = [report[name] for report in reports]
+        match before:
+            case int():
+                found[name] = sum(each)
+            case list():
+                found[name] = [line for lines in each for line in lines]
+            case _:
+                found[name] = dict(sum(map(Counter, each), Counter[str]()))
+    return found
 
 
 def check_read(table: Table, found: Mapping[str, Any], most: Fraction | None) -> None:

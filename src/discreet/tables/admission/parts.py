@@ -15,8 +15,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from discreet.duckdb.session import Session
-from discreet.duckdb.sql_text import name, parquet
+from discreet.duckdb.sql_text import name, string
 from discreet.errors import SnapshotError
+from discreet.tables.admission.one_part import OnePart, own_columns, read, show_owned, told, unit_columns
 from discreet.tables.admission.snapshot import HeldTable, Notes, digest_of
 from discreet.tables.admission.staging import (
     LARGE,
@@ -68,13 +69,13 @@ def stagings_of(tables: Sequence[Table], account: Sequence[Table], folder: Path)
     """
     found = {}
     for number, table in enumerate(tables):
-        unit = _owner_within(table, tables, account)
+        unit = owner_within(table, tables, account)
         each_is_unit = not table.public and table.unit is not None and table.unit.is_row
         found[table.name.casefold()] = Staging(folder / str(number), unit, in_runs=each_is_unit)
     return found
 
 
-def _owner_within(table: Table, tables: Sequence[Table], account: Sequence[Table]) -> Owner | None:
+def owner_within(table: Table, tables: Sequence[Table], account: Sequence[Table]) -> Owner | None:
     """The owner of a table that can lie in parts by its units: all that its links lead through is copied with it.
 
     What another admission copies, or copied, may say otherwise whose a row is.
@@ -86,11 +87,11 @@ def _owner_within(table: Table, tables: Sequence[Table], account: Sequence[Table
     return owner if all(hop.table.name.casefold() in copied for hop in owner.hops) else None
 
 
-def notes_of(table: Table, owner: Owner, *, repeats: bool = False) -> Notes:
+def notes_of(table: Table, owner: Owner) -> Notes:
     """What is noted beside the rows of a table, and how it was found."""
     import duckdb
 
-    return Notes(owner=owner.words(table), parted_by=f"duckdb {duckdb.__version__} hash", repeats=repeats)
+    return Notes(owner=owner.words(table), parted_by=f"duckdb {duckdb.__version__} hash")
 
 
 def settled_first(tables: Sequence[Table], account: Sequence[Table], stagings: Mapping[str, Staging]) -> list[Table]:
@@ -144,7 +145,7 @@ def in_parts(
             if staging.owner is not None:
                 staged = {every: each for every, (each, _) in held.items()}
                 files, own, later = _ByUnit(session, table, staging, staged, staging.owner).written(tables, count)
-                beyond = Beyond(beyond.units + later.units, beyond.rows + later.rows)
+                beyond += later
             elif staging.in_runs and parts is not None:
                 files = _by_row(session, table, staging, files, parts)
             found[key] = _settled(own, staging, files), beyond
@@ -157,24 +158,59 @@ def in_parts(
 
 def _settled(own: HeldTable, staging: Staging, files: Sequence[Path]) -> HeldTable:
     """A table whose files are moved to where they stay."""
+    names = settled(files, staging.snapshot, staging.folder.name)
+    return replace(own, files=names, digest=digest_of([str(staging.snapshot / each) for each in names]))
+
+
+def settled(files: Sequence[Path], folder: Path, called: str) -> tuple[str, ...]:
+    """The names of the files of a table's parts, once they are moved to where they stay.
+
+    Args:
+        files: as they were written, on the same file system.
+        folder: of the snapshot.
+        called: what tells the table from others.
+    """
     several = len(files) > 1
-    names = tuple(f"{staging.folder.name}{f'-{part:04d}' if several else ''}.parquet" for part in range(len(files)))
-    stay = [staging.snapshot / each for each in names]
-    for file, final in zip(files, stay, strict=True):
+    names = tuple(f"{called}{f'-{part:04d}' if several else ''}.parquet" for part in range(len(files)))
+    for file, final in zip(files, names, strict=True):
         file.chmod(0o600)
-        file.replace(final)
-    return replace(own, files=names, digest=digest_of(list(map(str, stay))))
+        file.replace(folder / final)
+    return names
+
+
+def noted(  # noqa: PLR0913 — what became of parts
+    held: HeldTable,
+    table: Table,
+    owner: Owner,
+    unique: Sequence[frozenset[str]],
+    beyond: Beyond,
+    *,
+    repeats: bool,
+) -> HeldTable:
+    """A table with what is noted beside the rows of its parts.
+
+    Args:
+        held: as it was read.
+        table: as declared.
+        owner: of its rows.
+        unique: of each part, the columns that hold no value twice.
+        beyond: what was left out when its parts were written.
+        repeats: whether a row of several units stands there once for each.
+    """
+    notes = replace(notes_of(table, owner), repeats=repeats, unique=tuple(sorted(frozenset.intersection(*unique))))
+    return replace(held, rows=held.rows - beyond.rows, notes=notes)
 
 
 def _by_row(session: Session, table: Table, staging: Staging, files: Sequence[Path], parts: int) -> list[Path]:
     """A table whose rows are units, dealt out by a hash of what they hold."""
-    own = [f"c{number}" for number in range(len(table.columns))]
+    own = own_columns(table)
     named = ", ".join(f"{own[number]} AS {name(column.name)}" for number, column in enumerate(table.columns))
-    rows, chosen_by = f"{_read(files)} AS r({', '.join(own)})", f"hash({', '.join(own)}) % {parts}"
-    return [
-        staging.part(session, f"SELECT {named} FROM {rows} WHERE {chosen_by} = {part}", part)  # noqa: S608 — quoted
-        for part in range(parts)
-    ]
+    rows, chosen_by = f"{read(files)} AS r({', '.join(own)})", f"hash({', '.join(own)}) % {parts}"
+    found = [staging.part(part) for part in range(parts)]
+    for part, file in enumerate(found):
+        own_rows = f"SELECT {named} FROM {rows} WHERE {chosen_by} = {part}"  # noqa: S608 — names are quoted
+        session.execute(f"COPY ({own_rows}) TO {string(str(file))} (FORMAT parquet)")
+    return found
 
 
 @dataclass(slots=True)
@@ -208,44 +244,19 @@ class _ByUnit:
             if repeats:  # a row of several units is beyond the ceiling if it is so for any, whatever its part
                 self.held[key], before = keep_within(self.held, [self.table], account, self.staging.snapshot)[key]
                 repeats = self._show_owned()
-        notes = notes_of(self.table, self.owner, repeats=repeats)
-        files, units, left_out = [], 0, 0
+        one = OnePart(self.session, self.table, self.owner, repeats)
+        files, beyond, unique = [], [before], []
         for part, rows in enumerate(self._parts(parts)):
-            self._show_codes(rows)
-            found = self._beyond()
-            units, left_out = units + found.units, left_out + found.rows
-            query = self._query(rows, notes, is_cut=found.rows > 0)
-            files.append(self.staging.part(self.session, query, part))
-        notes = replace(notes, unique=self._unique(account, files))
-        own = replace(self.held[key], rows=self.held[key].rows - left_out, notes=notes)
-        return files, own, Beyond(before.units + units, before.rows + left_out)
-
-    def _unique(self, account: Sequence[Table], files: Sequence[Path]) -> tuple[str, ...]:
-        """The columns that say which row is meant, by a link or as an id, that hold no value twice in any part."""
-        key = self.table.name.casefold()
-        entered = {link.to.casefold() for each in account for link in each.links if link.table.casefold() == key}
-        if not self.owner.hops and self.owner.unit.column is not None:
-            entered.add(self.owner.unit.column.casefold())
-        return tuple(
-            each for each in sorted(entered) if not any(self._is_twice(place(self.table, each), file) for file in files)
-        )
-
-    def _is_twice(self, column: str, file: Path) -> bool:
-        """Whether a file has a value twice in a column."""
-        values = f"SELECT 1 FROM {_read([file])} WHERE {column} IS NOT NULL"  # noqa: S608 — our own names
-        return bool(self.session.execute(f"{values} GROUP BY {column} HAVING count(*) > 1 LIMIT 1"))
-
-    @property
-    def _unit(self) -> list[str]:
-        """The SQL of what tells the units of rows apart."""
-        if self.owner.hops:
-            return ["u0"] if self.owner.unit.at is None else ["u0", "u1"]
-        return _told(self.owner, self.table)
+            files.append(self.staging.part(part))
+            beyond.append(one.write(rows, files[-1]))
+            unique.append(one.unique(account, files[-1]))
+        own = noted(self.held[key], self.table, self.owner, unique, sum(beyond[1:], Beyond()), repeats=repeats)
+        return files, own, sum(beyond, Beyond())
 
     def _parts(self, parts: int) -> Iterator[str]:
         """The rows of each part, in SQL."""
-        files, ids = self.staging.paths(self.held[self.table.name.casefold()]), self._unit[0]
-        rows = "owned" if self.owner.hops else _read(files)
+        files, ids = self.staging.paths(self.held[self.table.name.casefold()]), unit_columns(self.table, self.owner)[0]
+        rows = "owned" if self.owner.hops else read(files)
         if parts == 1:
             yield rows
             return
@@ -253,7 +264,7 @@ class _ByUnit:
         pieces = self._cut_further(pieces, parts)
         for part in range(parts):
             own = [piece for piece in pieces if piece.number % parts == part % piece.of]
-            found = f"FROM {_read([file for piece in own for file in piece.files])}" if own else f"FROM {rows} LIMIT 0"
+            found = f"FROM {read([file for piece in own for file in piece.files])}" if own else f"FROM {rows} LIMIT 0"
             exactly = f" WHERE {chosen(ids, parts)} = {part}" if any(piece.of < parts for piece in own) else ""
             yield f"({found}{exactly})"
 
@@ -264,113 +275,29 @@ class _ByUnit:
             if piece.of * _READ_AGAIN >= parts:
                 found.append(piece)
             else:
-                smaller = self._cut(f"FROM {_read(piece.files)}", min(parts, piece.of * PIECES))
+                smaller = self._cut(f"FROM {read(piece.files)}", min(parts, piece.of * PIECES))
                 found += self._cut_further(smaller, parts)
         return found
 
     def _cut(self, query: str, of: int) -> list[Piece]:
         """Rows, cut into as many pieces."""
         folder = Path(mkdtemp(prefix="cut-", dir=self.staging.folder))
-        self.session.execute(copy_in_pieces(query, self._unit[0], of, folder))
+        self.session.execute(copy_in_pieces(query, unit_columns(self.table, self.owner)[0], of, folder))
         return pieces_in(folder, of)
 
     def _show_owned(self) -> bool:
-        """Make the rows readable as `owned`, once for each owner, with `u0` and, of a period, `u1`.
-
-        Returns:
-            Whether a row has several: all but one of its copies are `again`.
-        """
+        """Make the rows readable as `owned`; see `show_owned`."""
         first, *others = hops = self.owner.hops
         way = f"{self._staged(first.table)} AS h0"
         for number, (before, hop) in enumerate(zip(hops, others, strict=False), start=1):
             link = f"h{number - 1}.{place(before.table, hop.column)} = h{number}.{place(hop.table, hop.to)}"
             way += f" JOIN {self._staged(hop.table)} AS h{number} ON {link}"
-        unit = _told(self.owner, hops[-1].table, f"h{len(others)}.")
-        told = ", ".join(f"{sql} AS {called}" for sql, called in zip(unit, self._unit, strict=True))
-        units = ", ".join(self._unit)
-        self.session.execute(
-            "CREATE OR REPLACE TEMP TABLE ways AS "  # noqa: S608 — our own names
-            f"SELECT *, row_number() OVER (PARTITION BY link ORDER BY hash(u0), {units}) > 1 AS again "
-            f"FROM (SELECT DISTINCT h0.{place(first.table, first.to)} AS link, {told} FROM {way})"
-        )
-        rows = f"{self._staged(self.table)} AS r"
-        same = f"r.{place(self.table, first.column)} = w.link"
-        self.session.execute(
-            f"CREATE OR REPLACE TEMP VIEW owned AS SELECT r.*, {units}, coalesce(again, false) AS again "  # noqa: S608 — our own names
-            f"FROM {rows} LEFT JOIN ways AS w ON {same}"
-        )
-        several = f"FROM {rows} SEMI JOIN (FROM ways WHERE again) AS w ON {same}"
-        ((repeats,),) = self.session.execute(f"SELECT count(*) > 0 FROM ({several})")  # noqa: S608 — our own names
-        return bool(repeats)
-
-    def _show_codes(self, rows: str) -> None:
-        """Make the units of a part readable as `codes`, with the rows that were `found` of each, and those that stay.
-
-        Args:
-            rows: of the part.
-        """
-        keys = [f"k{number}" for number in range(len(self._unit))]
-        told = ", ".join(f"{sql} AS {key}" for sql, key in zip(self._unit, keys, strict=True))
-        self.session.execute(
-            "CREATE OR REPLACE TEMP TABLE codes AS SELECT *, "  # noqa: S608 — our own names
-            f"CAST(row_number() OVER (ORDER BY size, hash(k0), {', '.join(keys)}) - 1 AS UINTEGER) AS code FROM ("
-            f"SELECT *, CAST(least(found, {self.table.most_rows_per_unit}) AS UINTEGER) AS size FROM ("
-            f"SELECT {told}, count(*) AS found FROM {rows} WHERE {self._unit[0]} IS NOT NULL GROUP BY ALL))"
-        )
-
-    def _beyond(self) -> Beyond:
-        """What the units of a part have too much of."""
-        ((units, rows),) = self.session.execute(
-            "SELECT count(*), coalesce(sum(found - size), 0) FROM codes WHERE found > size"
-        )
-        return Beyond(units, int(rows))
-
-    def _query(self, rows: str, notes: Notes, *, is_cut: bool) -> str:
-        """The rows of a part as they lie in its file.
-
-        Args:
-            rows: of the part.
-            notes: beside them.
-            is_cut: whether units have too many: by a hash of them, as the ceiling on units has it, some stay.
-        """
-        own = [f"c{number}" for number in range(len(self.table.columns))]
-        columns = [
-            *own,
-            *(self._unit if self.owner.hops else []),
-            "code",
-            "size",
-            *(["again"] if notes.repeats else []),
-        ]
-        same = " AND ".join(f"{sql} = k{number}" for number, sql in enumerate(self._unit))
-        some = "LEFT " if self.owner.hops else ""  # some rows may be nobody's
-        query = f"SELECT {', '.join(columns)} FROM {rows} {some}JOIN codes ON {same}"  # noqa: S608 — our own names
-        if is_cut:
-            place_of = f"row_number() OVER (PARTITION BY code ORDER BY hash({', '.join(own)}), {', '.join(own)})"
-            query = (
-                f"{query} WHERE found IS NOT DISTINCT FROM size UNION ALL "
-                f"({query} WHERE found > size QUALIFY {place_of} <= {self.table.most_rows_per_unit})"
-            )
-        return f"FROM ({query}) ORDER BY code NULLS LAST"
+        unit = unit_columns(self.table, self.owner)
+        named = zip(told(self.owner, hops[-1].table, f"h{len(others)}."), unit, strict=True)
+        units = ", ".join(f"{sql} AS {called}" for sql, called in named)
+        ways = f"(SELECT h0.{place(first.table, first.to)} AS link, {units} FROM {way})"  # noqa: S608 — our own names
+        return show_owned(self.session, self._staged(self.table), place(self.table, first.column), ways, unit)
 
     def _staged(self, table: Table) -> str:
         """The rows of a table, in SQL, as they were staged."""
-        return _read(self.staging.paths(self.held[table.name.casefold()]))
-
-
-def _told(owner: Owner, table: Table, rows: str = "") -> list[str]:
-    """The SQL of what tells units apart: the id, and of a period when it begins.
-
-    Args:
-        owner: whose unit it is.
-        table: that has its columns.
-        rows: what comes before their names.
-    """
-    ids = f"{rows}{place(table, owner.unit.column or '')}"
-    if owner.unit.at is None:
-        return [ids]
-    return [ids, f"date_trunc('{owner.unit.per}', CAST({rows}{place(table, owner.unit.at)} AS TIMESTAMP))"]
-
-
-def _read(files: Sequence[Path]) -> str:
-    """The rows of files, in SQL."""
-    return parquet(list(map(str, files)))
+        return read(self.staging.paths(self.held[table.name.casefold()]))

@@ -342,6 +342,11 @@ def digest_of(files: Sequence[str]) -> str:
     for each in files:
         with open(each, "rb") as file:  # noqa: PTH123 — a path in one text is what snapshots hand out
             digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    return digest_of_digests(digests)
+
+
+def digest_of_digests(digests: Sequence[str]) -> str:
+    """The digest of several files, by those of each."""
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
 
-from discreet.duckdb.session import Session
 from discreet.duckdb.sql_text import string
 from discreet.tables.admission.snapshot import HeldTable
 from discreet.tables.schema.owner import Owner
@@ -27,8 +26,6 @@ PIECES = 32
 """Into as many pieces rows are written at once."""
 _BUFFERED = 61_440
 """Rows of each piece that are held in memory before they are written."""
-_DIFFERENT = 10_000
-"""Columns with more different values than this in a row group, such as ids, are written faster without a dictionary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +51,20 @@ class Staging:
         folder: for it alone, in one that is removed with all in it, in the snapshot's.
         owner: of a table that will lie in parts by its units; its columns are called `c0, c1, …` from here on.
         in_runs: whether rows are dealt out as they come instead, because each is a unit.
+        cut: by which column all rows are cut as they come, and into how many pieces; None if the first run isn't.
     """
 
     folder: Path
     owner: Owner | None = None
     in_runs: bool = False
+    cut: tuple[str, int] | None = None
 
     @property
     def runs(self) -> Iterator[int | None]:
         """How many rows are written at a time, at least; None for all."""
         if self.in_runs:
             return chain([LARGE], repeat(ROWS))
-        return iter([None] if self.owner is None or self.owner.hops else [FIRST, None])
+        return iter([None] if self.cut or self.owner is None or self.owner.hops else [FIRST, None])
 
     def copy(self, table: Table, query: str, run: int) -> str:
         """The SQL that writes a run of rows.
@@ -75,6 +74,8 @@ class Staging:
             query: for the rows.
             run: its number.
         """
+        if self.cut is not None:
+            return copy_in_pieces(query, *self.cut, self.folder / "pieces")
         if self.owner is None or run == 0:
             return f"COPY ({query}) TO {string(str(self.folder / f'{run:06d}.parquet'))} (FORMAT parquet)"
         return copy_in_pieces(query, place(table, self.owner.unit.column or ""), PIECES, self.folder / "pieces")
@@ -92,17 +93,9 @@ class Staging:
         """The files in which this table, or another, lies now."""
         return [self.snapshot / file for file in held.files]
 
-    def part(self, session: Session, query: str, number: int) -> Path:
-        """Write the rows of a part.
-
-        Args:
-            session: that may.
-            query: for them.
-            number: of the part.
-        """
-        file = self.folder / f"part-{number}.parquet"
-        session.execute(f"COPY ({query}) TO {string(str(file))} (FORMAT parquet, DICTIONARY_SIZE_LIMIT {_DIFFERENT})")
-        return file
+    def part(self, number: int) -> Path:
+        """The file in which the rows of a part are written, before it stays."""
+        return self.folder / f"part-{number}.parquet"
 
     def pieces(self, files: Sequence[Path]) -> list[Piece]:
         """What was written, in pieces.

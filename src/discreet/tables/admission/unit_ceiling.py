@@ -38,6 +38,9 @@ class Beyond:
     units: int = 0
     rows: int = 0
 
+    def __add__(self, other: Beyond) -> Beyond:
+        return Beyond(self.units + other.units, self.rows + other.rows)
+
 
 def keep_within(
     held: Mapping[str, HeldTable], tables: Sequence[Table], account: Sequence[Table], folder: Path | None
