@@ -89,6 +89,11 @@ class OpenFile:
         times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
         return f"{status.st_dev} {status.st_ino} {status.st_size} {times} {footer.hexdigest()}"
 
+    def mark(self) -> str:
+        """A digest of what the file is on whichever machine it is looked at: of size, time of change and both ends."""
+        status = os.fstat(self._descriptor)
+        return self._digest(f"{status.st_size} {status.st_mtime_ns}", status.st_size)
+
     def head(self, size: int) -> bytes:
         """The first bytes of the file, `size` of them at most."""
         return self._read(size, 0)
@@ -99,9 +104,14 @@ class OpenFile:
         The ends are there because a clock may tick slower than a writer writes. The price is 128 KiB of reading.
         """
         status = os.fstat(self._descriptor)
-        digest = hashlib.sha256(f"{status.st_dev} {status.st_ino} {status.st_size} {status.st_mtime_ns}".encode())
+        which = f"{status.st_dev} {status.st_ino} {status.st_size} {status.st_mtime_ns}"
+        return self._digest(which, status.st_size)
+
+    def _digest(self, said: str, size: int) -> str:
+        """A digest of what is said of the file, and of both its ends."""
+        digest = hashlib.sha256(said.encode())
         digest.update(self._read(_SAMPLE, 0))
-        digest.update(self._read(_SAMPLE, max(0, status.st_size - _SAMPLE)))
+        digest.update(self._read(_SAMPLE, max(0, size - _SAMPLE)))
         return digest.hexdigest()
 
     def _read(self, size: int, start: int) -> bytes:

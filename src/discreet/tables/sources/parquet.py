@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -58,11 +59,15 @@ class OpenParquet(OpenSource):
         super().__init__(location)
         self._parts = parts_of(location)
         self._identities: list[str] = []
+        self._groups: list[Sequence[int]] = []
+        self._rows_in_group: list[list[int]] = []
         specs: list[_Spec] | None = None
         rows, sizes = 0, dict[str, int]()
         for part in self._parts:
             with OpenFile(part.path) as file, self._reading(file) as found:
                 self._identities.append(file.fingerprint)
+                self._groups.append(range(found.num_row_groups))
+                self._rows_in_group.append([found.metadata.row_group(each).num_rows for each in self._groups[-1]])
                 mine = _specs(found, location)
                 rows += found.metadata.num_rows
                 _add_sizes(sizes, found)
@@ -97,9 +102,47 @@ class OpenParquet(OpenSource):
         """Whether there are the same files, and none was changed."""
         try:
             parts = parts_of(self.location)
-            return listing(parts, [_identity_of(part.path) for part in parts]) == self.identity
+            return listing(parts, self._identities_now(parts)) == self.identity
         except (SourceMissing, SourceUnsupported):
             return False
+
+    def _identities_now(self, parts: Sequence[Part]) -> list[str]:
+        """What tells files apart from what they were, as they are now."""
+        found = []
+        for part in parts:
+            with OpenFile(part.path) as file:
+                found.append(self._identity_of(file))
+        return found
+
+    @property
+    def rows(self) -> int:
+        """How many there are, by the footers."""
+        return sum(map(sum, self._rows_in_group))
+
+    def pieces(self, most: int) -> list[ParquetPiece]:
+        """The rows in pieces of some row groups, in order; at least one.
+
+        Args:
+            most: rows of a piece, unless one row group has more.
+
+        Raises:
+            SourceUnsupported: a file was changed since it was opened.
+        """
+        marks = []
+        for part, identity in zip(self._parts, self._identities, strict=True):
+            with OpenFile(part.path) as file:
+                self._check(file, identity)
+                marks.append(file.mark())
+        found: list[dict[int, list[int]]] = [{}]
+        rows = 0
+        for number, sizes in enumerate(self._rows_in_group):
+            for group, size in enumerate(sizes):
+                if rows and rows + size > most:
+                    found.append({})
+                    rows = 0
+                found[-1].setdefault(number, []).append(group)
+                rows += size
+        return [ParquetPiece(self, groups, marks) for groups in found]
 
     @contextmanager
     def _reading(self, file: OpenFile, unit: str = "us", categories: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
@@ -125,22 +168,30 @@ class OpenParquet(OpenSource):
 
     def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
         """The rows, file by file."""
-        for part, identity in zip(self._parts, self._identities, strict=True):
+        for part, identity, groups in zip(self._parts, self._identities, self._groups, strict=True):
             with OpenFile(part.path) as file:
-                if file.fingerprint != identity:
-                    raise SourceUnsupported(
-                        f"{self.location!r} was changed while it was being read",
-                        hint="read it while nobody is writing to it",
-                    )
-                yield from self._rows(file, part, chosen)
+                self._check(file, identity)
+                yield from self._rows(file, part, groups, chosen)
 
-    def _rows(self, file: OpenFile, part: Part, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
-        """The rows of a file."""
+    def _check(self, file: OpenFile, identity: str) -> None:
+        """Refuse a file that isn't the one that was opened before."""
+        if self._identity_of(file) != identity:
+            raise SourceUnsupported(
+                f"{self.location!r} was changed while it was being read",
+                hint="read it while nobody is writing to it",
+            )
+
+    def _identity_of(self, file: OpenFile) -> str:
+        """What tells whether a file is the one that was opened before."""
+        return file.fingerprint
+
+    def _rows(self, file: OpenFile, part: Part, groups: Sequence[int], chosen: list[Field]) -> Iterator[pa.RecordBatch]:
+        """The rows of some row groups of a file."""
         specs = [self._specs[each.name] for each in chosen if each.name not in self._partitions]
         categories = [spec.written for spec in specs if pa.types.is_dictionary(spec.field.type)]
         int96 = [spec.written for spec in specs if spec.as_int96]
         with self._reading(file, categories=categories) as found, self._reading(file, "ms") as coarse:
-            for group in range(found.num_row_groups):
+            for group in groups:
                 columns = [spec.written for spec in specs]
                 size = self._batch_size(file, found, group, columns)
                 if not columns:
@@ -204,10 +255,34 @@ class OpenParquet(OpenSource):
         return pa.RecordBatch.from_arrays(made, [each.name for each in chosen])
 
 
-def _identity_of(path: str) -> str:
-    """The fingerprint of a file as it is now."""
-    with OpenFile(path) as file:
-        return file.fingerprint
+class ParquetPiece(OpenParquet):
+    """Some row groups of Parquet files that were opened before, perhaps on another machine; it can be pickled.
+
+    No folder is listed again, and no footer read but those of its own files, which must be what they were.
+
+    Args:
+        whole: the files, open.
+        groups: the numbers of row groups, by the number of their file.
+        marks: of all files, by which any machine knows them.
+    """
+
+    def __init__(self, whole: OpenParquet, groups: Mapping[int, Sequence[int]], marks: Sequence[str]) -> None:
+        vars(self).update(vars(whole))
+        self._parts = [replace(self._parts[file], path=os.path.abspath(self._parts[file].path)) for file in groups]  # noqa: PTH100 — links stay
+        self._identities = [marks[file] for file in groups]
+        self._rows_in_group = [[self._rows_in_group[file][group] for group in own] for file, own in groups.items()]
+        self._groups = list(groups.values())
+
+    def is_unchanged(self) -> bool:
+        """Whether none of its files was changed."""
+        try:
+            return self._identities_now(self._parts) == self._identities
+        except (SourceMissing, SourceUnsupported):
+            return False
+
+    def _identity_of(self, file: OpenFile) -> str:
+        """What it is on any machine."""
+        return file.mark()
 
 
 def _specs(found: pq.ParquetFile, location: str) -> list[_Spec]:
