@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
+from discreet.engine.spark.job import InMemory
+
 CANARY = "CANARY-" + "41ab"
 """Put together, so that no log has it for showing a line of code."""
 
 
-class Slow:
+class Slow(InMemory):
     """Each part takes two seconds; buckets are added up."""
 
     def compute(self, parts: Sequence[int]) -> Iterator[tuple[int, bytes]]:
@@ -18,7 +20,7 @@ class Slow:
             time.sleep(2)
             yield part % 3, str(part).encode()
 
-    def merge(self, payloads: Sequence[bytes]) -> Iterator[bytes]:
+    def merge(self, _: int, payloads: Sequence[bytes]) -> Iterator[bytes]:
         """The sum."""
         yield str(sum(map(int, payloads))).encode()
 

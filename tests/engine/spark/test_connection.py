@@ -11,22 +11,24 @@ import pytest
 
 from discreet.engine.spark import connection as connections
 from discreet.engine.spark.connection import Connection
+from discreet.engine.spark.job import InMemory
 from discreet.engine.spark.runner import run
 from discreet.engine.spark.versions import check_same, own, reporter
 from discreet.errors import EngineUnavailable, ExtraMissing
 from discreet.tables.schema.spark import TOKEN, SparkConnect
 
 
-class Squares:
+class Squares(InMemory):
     """A job whose payloads are squares, added up by whether they are even."""
 
     def compute(self, parts: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """The squares of parts."""
         yield from ((part % 2, str(part**2).encode()) for part in parts)
 
-    def merge(self, payloads: Sequence[bytes]) -> Iterator[bytes]:
-        """Their sum."""
-        yield str(sum(map(int, payloads))).encode()
+    def merge(self, _: int, payloads: Sequence[bytes]) -> Iterator[bytes]:
+        """Their sum, if there are any."""
+        if payloads:
+            yield str(sum(map(int, payloads))).encode()
 
 
 def squares(cluster: Connection, *, tasks: int = 3, buckets: int = 0) -> list[int]:

@@ -16,6 +16,7 @@ from pyarrow import parquet
 from discreet.engine.spark import Spark
 from discreet.engine.spark.connection import Connection
 from discreet.engine.spark.executor import computed, merged
+from discreet.engine.spark.job import InMemory
 from discreet.engine.spark.question import Question
 from discreet.engine.spark.runner import run
 from discreet.engine.spark.versions import own
@@ -40,7 +41,7 @@ ROWS = pa.Table.from_pylist([{"id": 1, "g": CANARY}, {"id": 2, "g": "fine"}], sc
 QUESTION = exact(TABLE, [count()], keys=[key("g")])
 
 
-class Telling:
+class Telling(InMemory):
     """A job whose tasks fail over a row, in its words."""
 
     def compute(self, parts: Sequence[int]) -> Iterator[tuple[int, bytes]]:
@@ -48,7 +49,7 @@ class Telling:
         yield 0, b"begun"
         raise ValueError(f"can't cast {CANARY} of part {parts}")
 
-    def merge(self, payloads: Sequence[bytes]) -> Iterator[bytes]:
+    def merge(self, _: int, payloads: Sequence[bytes]) -> Iterator[bytes]:
         """The same."""
         raise KeyError(CANARY, payloads)
 
@@ -149,7 +150,7 @@ def test_a_task_of_another_version_does_nothing(name: str) -> None:
 class Silent(Merging):
     """One whose payloads hold nothing to tell."""
 
-    def merge(self, payloads: Sequence[bytes]) -> Iterator[bytes]:
+    def merge(self, _: int, payloads: Sequence[bytes]) -> Iterator[bytes]:
         """What came."""
         yield from payloads
 

@@ -27,6 +27,9 @@ _SECONDS, _RETRIES = 15, 5
 later. PySpark itself would try for ten minutes.
 """
 
+_PAYLOADS = 64
+"""How many payloads a task is handed at a time, at most: Spark's own 10,000 may be more bytes than Arrow counts."""
+
 _PROBES = 8
 """How many tasks tell which versions they find. Each task of a question looks again."""
 
@@ -193,6 +196,7 @@ def _session_at(host: str, port: int, *, encrypted: bool) -> SparkSession:
             ) from None
     session = SparkSession(Channel())
     session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
+    session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(_PAYLOADS))
     # At the end of the process it would send a message to a server that may be gone, and wait for it.
     atexit.unregister(session.client._on_exit)  # noqa: SLF001 — nothing else stops it
     return session

@@ -10,9 +10,8 @@ from discreet.engine.interface import ExactResult
 from discreet.engine.spark.connection import Connection
 from discreet.engine.spark.payloads import unpacked
 from discreet.engine.spark.question import question
-from discreet.engine.spark.runner import run
+from discreet.engine.spark.runner import most_tasks, run
 from discreet.errors import EngineUnavailable
-from discreet.machine import own_share, usable_cores
 from discreet.query.ir import Exact
 from discreet.tables.admission import Snapshot
 from discreet.tables.schema.spark import LOCAL, SparkConnect
@@ -60,7 +59,7 @@ class Spark(DuckDB):
     def _answer(self, compiled: Compiled) -> ExactResult:
         """Ask the cluster. An exception from here must not get out of `run`."""
         shape, parts = compiled.shape, compiled.reading.parts
-        tasks = min(parts, self._tasks())
+        tasks = min(parts, most_tasks(self._cluster))
         self._connection.ready()
         try:
             with self._snapshot.held_open(compiled.exact.tables):
@@ -77,9 +76,3 @@ class Spark(DuckDB):
             found = combined(shape, [unpacked(session, shape, payloads)])
             groups, counts = added_up(session, shape, [found])
         return result_of(compiled.exact, groups, counts)
-
-    def _tasks(self) -> int:
-        """How many tasks compute a question at most."""
-        if self._cluster.tasks is not None:
-            return self._cluster.tasks
-        return own_share().threads or len(usable_cores()) if self._cluster.is_local else 2**31

@@ -93,24 +93,25 @@ def _computed(pickled: bytes, expected: Versions, buckets: int, batches: Iterabl
 
 def _merged(pickled: bytes, expected: Versions, parts: int, batches: Iterable[Any]) -> Iterator[Any]:
     job = _job(pickled, expected)
-    receipts, payloads = defaultdict[int, list[int]](list), defaultdict[int, list[bytes]](list)
-    for batch in batches:
-        for bucket, receipt, payload in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            if payload is None:
-                receipts[bucket].append(receipt)
-            else:
-                payloads[bucket].append(payload)
-    for bucket in sorted(receipts.keys() | payloads.keys()):
-        check_complete(receipts[bucket], parts)
-        for payload in job.merge(payloads[bucket]) if payloads[bucket] else ():
-            yield _batch(bucket, payload=payload)
-        yield _batch(bucket, receipt=bucket)
+    receipts, payloads = defaultdict[int, list[int]](list), defaultdict[int, list[Any]](list)
+    with job.gathering() as keep:
+        for batch in batches:
+            for bucket, receipt, payload in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                if payload is None:
+                    receipts[bucket].append(receipt)
+                else:
+                    payloads[bucket].append(keep(payload))
+        for bucket in sorted(receipts.keys() | payloads.keys()):
+            check_complete(receipts[bucket], parts)
+            for payload in job.merge(bucket, payloads[bucket]):
+                yield _batch(bucket, payload=payload)
+            yield _batch(bucket, receipt=bucket)
 
 
-def _job(pickled: bytes, expected: Versions) -> Job:
+def _job(pickled: bytes, expected: Versions) -> Job[Any]:
     """The job, if it was made by what is here too."""
     check_same(expected, own())
-    job: Job = pickle.loads(pickled)  # noqa: S301 — who can send a task can run any program here
+    job: Job[Any] = pickle.loads(pickled)  # noqa: S301 — who can send a task can run any program here
     return job
 
 

@@ -17,9 +17,9 @@ from discreet.duckdb.session import Session
 from discreet.engine.duckdb.adding_up import Found, combined
 from discreet.engine.duckdb.contributions import Compiled
 from discreet.engine.duckdb.part import set_up_part
+from discreet.engine.spark.job import InMemory, memory_of_task
 from discreet.engine.spark.payloads import packed, unpacked
 from discreet.errors import SnapshotChanged
-from discreet.machine import own_share, usable_cores, usable_memory
 from discreet.tables import Table
 from discreet.tables.admission import HeldTable, Snapshot, lock_to
 
@@ -49,7 +49,7 @@ class ListedFile(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(InMemory):
     """A `Job` for a cluster.
 
     Args:
@@ -69,7 +69,7 @@ class Question:
     def compute(self, parts: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """What some parts hold, added up, as payloads with the numbers of their buckets."""
         shape, snapshot = self.compiled.shape, _IN_MEMORY[self.in_memory] if self.in_memory else self.snapshot
-        with self._unchanged(), Session(threads=1, memory=_memory()) as session:
+        with self._unchanged(), Session(threads=1, memory=memory_of_task()) as session:
             if self.compiled.meets:
                 session.join_as_written()
             session.compute_in_callers()
@@ -81,9 +81,11 @@ class Question:
                     found.append(Found.kept(connection, statements, number))
             yield from packed(session, shape, combined(shape, found), self.buckets)
 
-    def merge(self, payloads: Sequence[bytes]) -> Iterator[bytes]:
+    def merge(self, bucket: int, payloads: Sequence[bytes]) -> Iterator[bytes]:  # noqa: ARG002 — whichever it is
         """The payloads of one bucket, added up."""
-        with Session(threads=1, memory=_memory()) as session:
+        if not payloads:
+            return
+        with Session(threads=1, memory=memory_of_task()) as session:
             session.lock()
             found = unpacked(session, self.compiled.shape, payloads)
             for _, payload in packed(session, self.compiled.shape, combined(self.compiled.shape, [found]), 0):
@@ -138,9 +140,3 @@ def _shown(table: Table, snapshot: Snapshot) -> HeldTable:
     """
     held: HeldTable = snapshot.tables[table.name.casefold()]
     return replace(held, rows=0, digest="", most_rows_per_unit=None, places=(), files=snapshot.files(table))
-
-
-def _memory() -> int:
-    """A task's bytes: the machine's are shared out among as many tasks as it has cores."""
-    own = own_share()
-    return (own.memory or usable_memory()) // (own.threads or len(usable_cores()))

@@ -17,9 +17,11 @@ from discreet.engine.spark.connection import Connection
 from discreet.engine.spark.executor import COLUMNS, check_complete
 from discreet.engine.spark.job import Job
 from discreet.engine.spark.versions import Versions, own
+from discreet.machine import own_share, usable_cores
+from discreet.tables.schema.spark import SparkConnect
 
 
-def run(connection: Connection, job: Job, *, parts: int, tasks: int, buckets: int = 0) -> list[bytes]:
+def run(connection: Connection, job: Job[Any], *, parts: int, tasks: int, buckets: int = 0) -> list[bytes]:
     """The payloads of a job, in no particular order.
 
     Guarantee: each part is in them once, whatever became of tasks on the way; or an error is raised.
@@ -43,6 +45,13 @@ def run(connection: Connection, job: Job, *, parts: int, tasks: int, buckets: in
     check_complete(found.column("receipt").drop_null().to_pylist(), buckets or parts)
     payloads: list[bytes] = found.column("payload").drop_null().to_pylist()
     return payloads
+
+
+def most_tasks(cluster: SparkConnect) -> int:
+    """How many tasks do a job at most."""
+    if cluster.tasks is not None:
+        return cluster.tasks
+    return own_share().threads or len(usable_cores()) if cluster.is_local else 2**31
 
 
 def _step(what: str, pickled: bytes, expected: Versions, number: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
