@@ -47,6 +47,7 @@ class SparkCluster:
             "spark.connect.grpc.binding.port": str(self.port),
             "spark.executor.memory": "512m",
             "spark.driver.memory": "512m",
+            "spark.shuffle.io.retryWait": "1s",  # of what an executor had that is gone
             "spark.ui.enabled": "false",
         }
         stated = [each for name, value in settings.items() for each in ("--conf", f"{name}={value}")]

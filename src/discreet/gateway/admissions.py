@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -31,6 +31,7 @@ from discreet.tables.admission import (
 
 if TYPE_CHECKING:
     from discreet.ledger import Admitted
+    from discreet.tables import Table
 
 
 class Admissions(Versions):
@@ -129,9 +130,23 @@ class Admissions(Versions):
         with self._turn:
             self._account.admitted()  # refused after close, when tables in memory are gone
             for each in self._groups(group):
-                with TemporaryDirectory(prefix="discreet-") as folder:
-                    tables |= self._read(each, Path(folder), progress, at_most_unreadable, sized=sized).report
+                with self._folder_to_try(each) as folder:
+                    tables |= self._read(each, folder, progress, at_most_unreadable, sized=sized).report
         return AdmissionReport(version=None, tables=tables)
+
+    @contextmanager
+    def _folder_to_try(self, group: str) -> Iterator[Path]:
+        """A folder for a snapshot that nobody will ask; where executors find it, if a cluster may write it."""
+        parent = None if self._dataset.cluster is None else self.folder(group)
+        if parent is None:
+            with TemporaryDirectory(prefix="discreet-") as folder:
+                yield Path(folder)
+            return
+        with new_folder(parent, 0) as made:
+            try:
+                yield made
+            finally:
+                shutil.rmtree(made, ignore_errors=True)
 
     def _groups(self, group: str | None) -> tuple[str, ...]:
         """The one refresh group that is named, or all."""
@@ -218,7 +233,9 @@ class Admissions(Versions):
     ) -> Snapshot:
         """The sources, read; what public tables declare as unique is checked while the custodian looks on."""
         tables = self._tables(group)
-        snapshot = admit(tables, self._data, folder, among=self._dataset.tables, progress=progress)
+        snapshot = self._by_cluster(tables, folder, progress)
+        if snapshot is None:
+            snapshot = admit(tables, self._data, folder, among=self._dataset.tables, progress=progress)
         for table in tables:
             check_read(table, snapshot.report[table.name], at_most_unreadable)
         if any(table.unique for table in tables):
@@ -226,6 +243,14 @@ class Admissions(Versions):
             for table in tables:
                 engine.check(table)
         return replace(snapshot, report=with_unit_sizes(snapshot, self._dataset.tables)) if sized else snapshot
+
+    def _by_cluster(self, tables: Sequence[Table], folder: Path | None, progress: Progress) -> Snapshot | None:
+        """What a cluster admitted, if there is one and it is worth its while."""
+        if self._dataset.cluster is None or folder is None:
+            return None
+        from discreet.engine.spark.admission import admit_by_cluster
+
+        return admit_by_cluster(tables, folder, self._dataset.cluster, among=self._dataset.tables, progress=progress)
 
     def _handed_on(self, admitted: Admitted, folder: Path | None) -> Snapshot:
         """The snapshot in force, in a folder of its own: else the ledger would show that nothing new was read."""

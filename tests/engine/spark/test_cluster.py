@@ -13,10 +13,12 @@ from pyarrow import parquet
 
 import discreet as dp
 from discreet.engine.duckdb import DuckDB
-from discreet.engine.spark import Spark
+from discreet.engine.spark import Spark, admission
+from discreet.engine.spark.admission import admit_by_cluster
 from discreet.engine.spark.connection import Connection
 from discreet.engine.spark.runner import run
-from discreet.tables.admission import parts
+from discreet.tables import Column, Kind, Source, Table
+from discreet.tables.admission import Snapshot, admit, parts
 from discreet.tables.schema.spark import SparkConnect
 from support.questions import by_group
 from support.shapes import QUESTIONS, admitted_in_parts
@@ -103,3 +105,46 @@ def test_a_question_during_which_a_worker_dies_is_charged_once(
         right = here.ask(text.format("here"), epsilon=10**7)
         assert [round(*answer[column]) for column in ("n", "s")] == [round(*right[column]) for column in ("n", "s")]
     assert there.spent.epsilon == 12 * 10**7
+
+
+def test_an_admission_during_which_a_worker_dies_is_whole(spark: SparkCluster, tmp_path: Path) -> None:
+    """Each part has the rows that one machine puts there, and the folder has no file but these."""
+    number = 2_000_000
+    visits = {
+        "id": pa.array([row * 7919 % 250_000 for row in range(number)]),
+        "x": pa.array([row % 100 for row in range(number)]),
+    }
+    parquet.write_table(pa.table(visits), tmp_path / "visits.parquet", row_group_size=100_000)
+    table = Table(
+        name="visits",
+        source=Source.of(tmp_path / "visits.parquet"),
+        columns=(Column(name="id", kind=Kind.INTEGER), Column(name="x", kind=Kind.INTEGER)),
+        unit=dp.Unit("id"),
+    )
+    folders = [tmp_path / name for name in ("there", "here")]
+    for folder in folders:
+        folder.mkdir()
+    found: list[Snapshot | None] = []
+
+    def admits() -> None:
+        found.append(admit_by_cluster([table], folders[0], SparkConnect(remote=spark.address), among=[table], parts=16))
+
+    admitting = Thread(target=admits)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(admission, "_PIECE", 100_000)
+        admitting.start()
+        while not any(folders[0].rglob("*.parquet")):  # until a task writes a part
+            assert admitting.is_alive()
+            time.sleep(0.01)
+        spark.kill_a_worker()
+        admitting.join()
+    (there,) = found
+    assert there is not None
+    assert "Lost executor" in spark.logs
+    here = admit([table], {}, folders[1], parts=16)
+    assert there.report == here.report
+    assert sorted(each.name for each in folders[0].iterdir()) == list(there.tables["visits"].files)
+    assert not there.damaged()
+    for one, other in zip(there.files(table), here.files(table), strict=True):
+        rows = [parquet.read_table(file).sort_by([("code", "ascending"), ("c1", "ascending")]) for file in (one, other)]
+        assert rows[0].equals(rows[1])
