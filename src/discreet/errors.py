@@ -2,7 +2,8 @@
 
     DiscreetError
     ├── InvalidArgument          a number, name or shape handed to a function is wrong
-    │   └── NotTried             with these arguments an attack has nothing to try, so it is neither right nor wrong
+    │   ├── NotTried             with these arguments an attack has nothing to try, so it is neither right nor wrong
+    │   └── OfferRequired        nothing says what a question may cost, or how accurate it must be
     ├── ExtraMissing             an optional part of discreet isn't installed
     ├── ConfigError              discreet.toml can't be read as a configuration
     ├── DeclarationWeakened      what is declared now weakens what was promised, and nobody has said by name that it may
@@ -171,6 +172,10 @@ class InvalidArgument(DiscreetError, ValueError):
 
 class NotTried(InvalidArgument):
     """With these arguments an attack has nothing to try, so it is neither right nor wrong."""
+
+
+class OfferRequired(InvalidArgument):
+    """Nothing says what the question may cost, or how accurate its answer must be."""
 
 
 class ExtraMissing(DiscreetError, ImportError):

@@ -1,4 +1,4 @@
-"""`discreet serve`: answers over HTTP, for analysts who hold a token and nothing else."""
+"""`discreet serve`: answers over HTTP and PostgreSQL's protocol, for analysts who hold a token and nothing else."""
 
 from __future__ import annotations
 
@@ -48,6 +48,12 @@ OpenIDFile: TypeAlias = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Let people sign in through OpenID Connect, as configured in this file."),
 ]
+PostgresPort: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--postgres", min=0, max=65_535, metavar="PORT", help="Speak PostgreSQL's protocol at this port, for psql."
+    ),
+]
 MetricsPort: TypeAlias = Annotated[
     int | None, typer.Option(min=1, max=65_535, help="Show metrics in Prometheus's format at this port.")
 ]
@@ -80,6 +86,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     witness: WitnessPlace = "",
     witness_every: Annotated[float, typer.Option("--witness-every", metavar="SECONDS", help="How often.")] = 60.0,
     openid: OpenIDFile = None,
+    postgres: PostgresPort = None,
     metrics_port: MetricsPort = None,
     metrics_host: MetricsHost = "127.0.0.1",
     config: options.Config = options.CONFIG,
@@ -89,7 +96,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     Each answer leaves at the time that its plan names, however long it took. A question that takes longer fails, and
     stays paid for: measure how long yours take, and set `--base` and `--scan` accordingly. The first start makes a
     token for the custodian, and shows it on a terminal or else writes it to `custodian.token`, which only its owner
-    can read.
+    can read. With `--postgres`, psql and the tools that speak its protocol are answered too, under the same rules.
 
     Ctrl-C, or SIGTERM, stops it gracefully: it takes no more questions, answers those that were paid for at their time,
     and ends with 0. A second one ends it at once. The log goes to standard error, one JSON object a line.
@@ -98,6 +105,8 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     from discreet.service.workers import load_ahead
 
     _refuse_nonsense(host, certificate, key, behind_proxy=behind_proxy, slots=slots)
+    if postgres is not None and certificate is None:
+        _refuse_in_the_clear(host)
     settings = Settings(
         slots=slots,
         planners=planners,
@@ -116,14 +125,48 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         if metrics_port is not None:
             serve_metrics(service, host=metrics_host, port=metrics_port)
         scheme, name = "http" if certificate is None else "https", f"[{host}]" if ":" in host else host
-        serve_http(
-            service,
-            host=host,
-            port=port,
-            certificate=certificate,
-            key=key,
-            behind_proxy=behind_proxy,
-            bound=lambda found: say(f"serving at {scheme}://{name}:{found}; Ctrl-C stops it"),
+        with _listening(service, host, postgres, certificate, key):
+            serve_http(
+                service,
+                host=host,
+                port=port,
+                certificate=certificate,
+                key=key,
+                behind_proxy=behind_proxy,
+                bound=lambda found: say(f"serving at {scheme}://{name}:{found}; Ctrl-C stops it"),
+            )
+
+
+@contextmanager
+def _listening(
+    service: Service, host: str, port: int | None, certificate: Path | None, key: Path | None
+) -> Iterator[None]:
+    """Speak PostgreSQL's protocol meanwhile, if there is a port for it."""
+    if port is None:
+        yield
+        return
+    from discreet.interfaces.wire import Listener
+
+    listener = Listener(service, host=host, port=port, certificate=certificate, key=key)
+    say(f"psql: host={host} port={listener.port} user=me sslmode={'disable' if certificate is None else 'verify-full'}")
+    try:
+        yield
+    finally:
+        listener.close()
+
+
+def _refuse_in_the_clear(host: str) -> None:
+    """Refuse PostgreSQL's protocol without TLS over a network; a proxy for HTTP does no TLS for it.
+
+    Raises:
+        InvalidArgument: it would be.
+    """
+    from discreet.loopback import is_loopback
+
+    if not is_loopback(host):
+        raise InvalidArgument(
+            f"tokens would travel to {host} in the clear over PostgreSQL's protocol, whose TLS no proxy for HTTP does",
+            hint="--certificate FILE --key FILE",
         )
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack, get_type_hints
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, OfferRequired
 from discreet.exact.rational import moderate
 from discreet.hints import Hint
 from discreet.parameters import Value
@@ -108,12 +108,13 @@ class Request:
         """The request, if its terms go together and are an offer.
 
         Raises:
-            InvalidArgument: they don't, or aren't.
+            OfferRequired: they aren't.
+            InvalidArgument: they don't.
         """
         if (wrong := self.contradiction()) is not None:
             raise wrong
         if self.epsilon is None and self.rho is None and not self.within:
-            raise InvalidArgument("nothing says what the question may cost, or how accurate it must be", hint=_OFFERS)
+            raise OfferRequired("nothing says what the question may cost, or how accurate it must be", hint=_OFFERS)
         return self
 
     def contradiction(self) -> InvalidArgument | None:

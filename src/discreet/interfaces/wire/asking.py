@@ -1,0 +1,149 @@
+"""Asking: questions of one connection, which go to the service as those of HTTP do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from threading import Event as Flag
+from time import monotonic
+from typing import Any
+
+from discreet.errors import DeltaRequired, DiscreetError, LedgerError, TooManyWaiting
+from discreet.interfaces.wire.outcomes import Outcome, Refused, Shape, notice_of
+from discreet.interfaces.wire.sqlstates import hint_of, sqlstate_of
+from discreet.interfaces.wire.statements import Written
+from discreet.results import Answer, is_summary
+from discreet.service import Ask, Caller, Event, Planned, PublicError, Service, Ticket
+
+_PATIENCE = 3600.0
+"""A client waits no longer than this many seconds for an answer, which it has for nothing when it asks again."""
+
+ROUTE = "postgres"
+"""What this door is called in the log and in metrics."""
+
+_NOMINAL = {"epsilon": "1"}
+"""An offer with which a question is described where nothing was offered yet: its columns don't depend on it."""
+
+_NOMINAL_DELTA = {"delta": "1e-6"}
+
+_FAILED = {"XX000", "57P03"}
+
+
+class Questions:
+    """The questions of one connection.
+
+    Args:
+        service: that answers them.
+        token: that was shown; it is looked up at every question, so one that is revoked asks nothing more.
+    """
+
+    def __init__(self, service: Service, token: str) -> None:
+        self._service, self._token = service, token
+        self.caller: Caller = service.caller(token)
+
+    def shape(self, written: Written, terms: Mapping[str, Any], *, intervals: bool) -> Shape:
+        """The columns that the answer to a question will have. Free, and the offer doesn't matter.
+
+        Raises:
+            DiscreetError: the question is refused.
+        """
+        caller = self._caller()
+        offered = {**terms, **(_NOMINAL if not terms.keys() & {"epsilon", "rho", "within"} else {})}
+        try:
+            plan = self._service.plan(caller, written.text, offered)
+        except DeltaRequired:
+            plan = self._service.plan(caller, written.text, {**offered, **_NOMINAL_DELTA})
+        return Shape.of(plan, intervals=intervals)
+
+    def explain(self, written: Written, terms: Mapping[str, Any]) -> Planned:
+        """The plan of a question. Free.
+
+        Raises:
+            DiscreetError: the question is refused.
+        """
+        return self._service.plan(self._caller(), written.text, terms)
+
+    def ask(self, written: Written, terms: Mapping[str, Any], shape: Shape | None, *, intervals: bool) -> Outcome:
+        """Ask a question, and wait until its answer leaves.
+
+        Args:
+            written: the question.
+            terms: what is offered for it.
+            shape: the columns that were described before; None for those of its plan.
+            intervals: whether the ends of intervals are wanted.
+
+        Raises:
+            DiscreetError: there is no answer; the reason as far as it may be told.
+        """
+        if is_summary(written.text):
+            raise Refused("0A000", "SUMMARIZE has several answers, and this protocol one", "ask it over HTTP")
+        entry = 0
+        try:
+            ticket = self._service.ask(self._caller(), Ask(written.text, terms))
+            answer = _waited(ticket)
+            entry = answer.entry
+        except DiscreetError as error:
+            if isinstance(error, LedgerError):
+                self._service.metrics.count("discreet_ledger_errors")
+            self.note(error)
+            raise
+        self.note(None, entry)
+        found = shape or Shape.of(ticket.plan, intervals=intervals)
+        warnings = [(each, "") for each in ticket.plan.warnings if each not in answer.warnings]
+        return Outcome("SELECT", found.fields, found.rows(answer), notices=[*warnings, notice_of(answer)])
+
+    def note(self, error: DiscreetError | None, entry: int = 0, address: str = "") -> None:
+        """Count and log what became of a question, or of a connection: never its text, nor a token."""
+        status = "2xx" if error is None else "5xx" if sqlstate_of(PublicError.of(error)) in _FAILED else "4xx"
+        self._service.metrics.count("discreet_requests", route=ROUTE, status=status)
+        code = "" if error is None else error.code
+        self._service.log.write(
+            Event.REQUEST, route=ROUTE, token=self.caller.token, entry=entry, code=code, address=address
+        )
+
+    def _caller(self) -> Caller:
+        """Who asks, if their token still holds."""
+        self.caller = self._service.caller(self._token)
+        return self.caller
+
+
+def _waited(ticket: Ticket) -> Answer:
+    """The answer to a question, once its release time has come; nothing that a client does makes that sooner.
+
+    Raises:
+        DiscreetError: there is none.
+    """
+    flag, end = Flag(), monotonic() + _PATIENCE
+    ticket.when_woken(flag.set)  # as over HTTP: whoever waits is awake when it leaves
+    ticket.when_done(flag.set)
+    while not ticket.is_done and (left := end - monotonic()) > 0:
+        flag.wait(left)
+        flag.clear()
+    reply = ticket.reply
+    if reply is None:
+        raise TooManyWaiting("the answer takes longer than a connection waits", hint="ask again: it is paid for once")
+    if reply.error is not None:
+        raise reply.error.as_error()
+    assert reply.answer is not None  # noqa: S101 — a reply has one of the two
+    return Answer.from_json(reply.answer.read())
+
+
+def parts_of(error: DiscreetError | Refused, position: int = 0, severity: str = "ERROR") -> dict[str, str]:
+    """An error as a client is told of it: public facts only, by the letters of the protocol.
+
+    Args:
+        error: that was raised.
+        position: which character of what was sent it is about, from 1; 0 for none.
+        severity: whether the connection ends by it.
+    """
+    head = {"S": severity, "V": severity}
+    if isinstance(error, Refused):
+        return {**head, "C": error.sqlstate, "M": error.message, "H": error.hint}
+    public = PublicError.of(error)
+    return {
+        **head,
+        "C": sqlstate_of(public),
+        "M": public.message,
+        "H": hint_of(public),
+        "P": str(position) if position else "",
+        "R": public.code,
+    }

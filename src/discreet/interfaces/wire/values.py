@@ -1,0 +1,268 @@
+"""Values: results as PostgreSQL writes them, in text and in binary, and parameters as SQL's literals."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from math import inf, isfinite, isnan, nan
+from types import MappingProxyType
+from typing import Any
+
+from discreet.errors import InvalidArgument, TypeMismatch
+from discreet.interfaces.wire.messages import Field
+
+BOOL, INT8, INT2, INT4, TEXT, OID = 16, 20, 21, 23, 25, 26
+FLOAT4, FLOAT8, UNKNOWN, BPCHAR, VARCHAR, DATE = 700, 701, 705, 1042, 1043, 1082
+TIMESTAMP, NUMERIC = 1114, 1700
+
+_FIELDS: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {
+        "integer": (INT8, 8),
+        "real": (FLOAT8, 8),
+        "text": (TEXT, -1),
+        "boolean": (BOOL, 1),
+        "date": (DATE, 4),
+        "timestamp": (TIMESTAMP, 8),
+    }
+)
+"""OID and size of the type for each kind of values."""
+
+OID_OF: Mapping[str, int] = MappingProxyType({kind: oid for kind, (oid, _) in _FIELDS.items()} | {"decimal": NUMERIC})
+"""The OID of the type for each kind."""
+
+_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_WHOLE = re.compile(r"[+-]?\d{1,40}", re.ASCII)
+_EPOCH = datetime(2000, 1, 1)  # noqa: DTZ001 — a timestamp without time zone
+_LONGEST_NUMBER = 400
+_INT8 = 2**63
+_BASE, _DIGITS = 10_000, 4
+_NEGATIVE, _SPECIAL = 0x4000, 0xC000
+
+
+def field_of(name: str, kind: str) -> Field:
+    """A column of an answer, as it is described.
+
+    Examples:
+        >>> field_of("n", "integer"), field_of("price", "decimal(38,2)").modifier == (38 << 16) + 2 + 4
+        (Field(name='n', oid=20, size=8, modifier=-1), True)
+    """
+    if (found := _DECIMAL.fullmatch(kind)) is not None:
+        return Field(name, NUMERIC, -1, (int(found[1]) << 16) + int(found[2]) + 4)
+    oid, size = _FIELDS.get(kind, (TEXT, -1))
+    return Field(name, oid, size)
+
+
+def encoded(value: Any, oid: int, form: int) -> bytes | None:  # noqa: ANN401 — a value of an answer
+    """A value in the format that is wanted: 0 for text, 1 for binary.
+
+    Raises:
+        TypeMismatch: it has no binary form, such as a whole number beyond 64 bits.
+    """
+    if value is None:
+        return None
+    if form == 0 or oid == TEXT:
+        return as_text(value).encode("utf-8", "replace")
+    try:
+        return _BINARY[oid](value)
+    except (KeyError, OverflowError, TypeError, ValueError, struct.error):
+        raise TypeMismatch(
+            "a value is beyond what its type can hold in binary", hint="ask for text results, or CAST it"
+        ) from None
+
+
+def as_text(value: Any) -> str:  # noqa: ANN401 — a value of an answer
+    """A value as PostgreSQL writes it.
+
+    Examples:
+        >>> as_text(True), as_text(float("inf")), as_text(1e20), as_text([1, None])
+        ('t', 'Infinity', '1e+20', '{1,NULL}')
+    """
+    match value:
+        case bool():
+            return "t" if value else "f"
+        case float():
+            shown = repr(value).removesuffix(".0")
+            return shown if isfinite(value) else "NaN" if isnan(value) else f"{'-' * (value < 0)}Infinity"
+        case Decimal():
+            return format(value, "f")
+        case datetime():
+            return value.isoformat(" ")
+        case list():
+            return f"{{{','.join('NULL' if each is None else as_text(each) for each in value)}}}"
+        case _:
+            return str(value)
+
+
+def _numeric(value: Decimal | int) -> bytes:
+    """A number in base 10,000, as PostgreSQL sends it."""
+    sign, digits, exponent = Decimal(value).as_tuple()
+    if not isinstance(exponent, int):
+        return struct.pack("!HhHH", 0, 0, _SPECIAL, 0)
+    scale = max(-exponent, 0)
+    whole = int("".join(map(str, digits))) * 10 ** max(exponent, 0) * 10 ** (-scale % _DIGITS)
+    places = (scale + _DIGITS - 1) // _DIGITS
+    groups: list[int] = []
+    while whole:
+        whole, rest = divmod(whole, _BASE)
+        groups.insert(0, rest)
+    weight = len(groups) - places - 1
+    return struct.pack(f"!HhHH{len(groups)}H", len(groups), weight, _NEGATIVE * sign, scale, *groups)
+
+
+def _microseconds(value: date) -> int:
+    """From 2000 to a time."""
+    time = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)  # noqa: DTZ001
+    return (time - _EPOCH) // timedelta(microseconds=1)
+
+
+_BINARY: Mapping[int, Callable[[Any], bytes]] = MappingProxyType(
+    {
+        BOOL: lambda value: struct.pack("!?", value),
+        INT8: lambda value: struct.pack("!q", value),
+        INT4: lambda value: struct.pack("!i", value),
+        INT2: lambda value: struct.pack("!h", value),
+        OID: lambda value: struct.pack("!I", value),
+        FLOAT8: lambda value: struct.pack("!d", value),
+        DATE: lambda value: struct.pack("!i", (value - _EPOCH.date()).days),
+        TIMESTAMP: lambda value: struct.pack("!q", _microseconds(value)),
+        NUMERIC: _numeric,
+    }
+)
+"""Values in binary, by the OID of their type."""
+
+
+# ── Parameters ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def literal(value: bytes | None, oid: int, form: int) -> str:
+    """A parameter's value as a literal of SQL, by its type.
+
+    Guarantee: it is one literal, whatever its bytes are: digits, a keyword, or a text whose quotes are doubled.
+
+    Args:
+        value: as it was sent; None is NULL.
+        oid: of its type.
+        form: 0 for text, 1 for binary.
+
+    Raises:
+        InvalidArgument: it isn't a value of that type.
+        TypeMismatch: there are no parameters of that type.
+
+    Examples:
+        >>> literal(b"-5", INT8, 0), literal(b"it's", TEXT, 0), literal(b"2020-02-29", DATE, 0), literal(None, INT4, 1)
+        ('(-5)', "'it''s'", "DATE '2020-02-29'", 'NULL')
+    """
+    if form not in {0, 1}:
+        raise InvalidArgument(f"there is no format {form} of parameters", hint="0 is text, and 1 is binary")
+    if value is None:
+        return "NULL"
+    if oid not in _LITERALS:
+        raise TypeMismatch(
+            f"parameters of the type with OID {oid} can't be used",
+            hint="there are whole numbers, numeric, float8, text, boolean, date and timestamp without time zone",
+        )
+    try:
+        read = _decoded(value, oid) if form else value.decode()
+        return _LITERALS[oid](read)
+    except (ArithmeticError, InvalidOperation, KeyError, TypeError, ValueError, struct.error):
+        raise InvalidArgument("a parameter isn't a value of the type that it has") from None
+
+
+def _decoded(value: bytes, oid: int) -> Any:  # noqa: ANN401 — of any type
+    """A value that was sent in binary."""
+    if oid in {TEXT, VARCHAR, BPCHAR, UNKNOWN}:
+        return value.decode()
+    if oid == NUMERIC:
+        return _numeric_text(value)
+    (found,) = struct.unpack(_FORMS[oid], value)
+    if oid == DATE:
+        return (_EPOCH + timedelta(days=found)).date().isoformat()
+    if oid == TIMESTAMP:
+        return (_EPOCH + timedelta(microseconds=found)).isoformat(" ")
+    return as_text(found)
+
+
+_FORMS: Mapping[int, str] = MappingProxyType(
+    {
+        BOOL: "!?", INT2: "!h", INT4: "!i", INT8: "!q", OID: "!I", FLOAT4: "!f", FLOAT8: "!d", DATE: "!i",
+        TIMESTAMP: "!q",
+    }
+)  # fmt: skip
+
+
+def _numeric_text(value: bytes) -> str:
+    """A number in base 10,000, as text."""
+    count, weight, sign, scale = struct.unpack("!HhHH", value[:8])
+    if sign not in {0, _NEGATIVE} or count > _LONGEST_NUMBER or abs(weight) > _LONGEST_NUMBER:
+        raise ValueError
+    whole = 0
+    for group in struct.unpack(f"!{count}H", value[8:]):
+        if group >= _BASE:
+            raise ValueError
+        whole = whole * _BASE + group
+    digits = Decimal(whole).scaleb(_DIGITS * (weight + 1 - count))
+    return f"{'-' * bool(sign)}{digits:.{min(scale, _LONGEST_NUMBER)}f}"
+
+
+def _whole(said: str) -> str:
+    """A whole number."""
+    if not _WHOLE.fullmatch(said.strip()):
+        raise ValueError
+    return _signed(str(int(said)))
+
+
+def _number(said: str) -> str:
+    """A number with a point, or an exponent."""
+    said = said.strip()
+    if len(said) > _LONGEST_NUMBER or not _NUMBER.fullmatch(said) or float(said) in {inf, -inf, nan}:
+        raise ValueError
+    return _signed(said.removeprefix("+"))
+
+
+def _signed(said: str) -> str:
+    """A number, so that no sign before it makes a comment of two."""
+    return f"({said})" if said.startswith("-") else said
+
+
+def _boolean(said: str) -> str:
+    """A truth."""
+    word = said.strip().lower()
+    if word in {"t", "true", "on", "yes", "y", "1"}:
+        return "TRUE"
+    if word in {"f", "false", "off", "no", "n", "0"}:
+        return "FALSE"
+    raise ValueError
+
+
+def quoted(said: str) -> str:
+    """A text as a literal.
+
+    Raises:
+        ValueError: it has a zero byte, which no text can have.
+    """
+    if "\0" in said:
+        raise ValueError
+    return f"'{said.replace(chr(39), 2 * chr(39))}'"
+
+
+def _time(said: str) -> str:
+    """A time; a zone behind it is left out, as PostgreSQL does where a timestamp has none."""
+    found = datetime.fromisoformat(said.strip()).replace(tzinfo=None)
+    return f"TIMESTAMP '{found.isoformat(' ')}'"
+
+
+_LITERALS: Mapping[int, Callable[[str], str]] = MappingProxyType(
+    {
+        **dict.fromkeys((INT2, INT4, INT8, OID), _whole),
+        **dict.fromkeys((FLOAT4, FLOAT8, NUMERIC), _number),
+        **dict.fromkeys((TEXT, VARCHAR, BPCHAR, UNKNOWN), quoted),
+        BOOL: _boolean,
+        DATE: lambda said: f"DATE '{date.fromisoformat(said.strip()).isoformat()}'",
+        TIMESTAMP: _time,
+    }
+)
+"""How a value becomes a literal, by the OID of its type."""

@@ -1,0 +1,270 @@
+"""The protocol, byte by byte: without sockets, and without tables."""
+
+from __future__ import annotations
+
+import random
+import struct
+from contextlib import suppress
+from time import monotonic
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.interfaces.wire import messages
+from discreet.interfaces.wire.messages import Malformed
+from support.wire import (
+    FLUSH,
+    LEAVE,
+    SYNC,
+    TOKEN,
+    NoTables,
+    bind,
+    cells,
+    describe,
+    execute,
+    message,
+    parse,
+    parts,
+    query,
+    replies,
+    spoken,
+    startup,
+    text,
+)
+
+ASKED = "/* discreet.epsilon = 0.5 */ SELECT COUNT(*) FROM people WHERE id < "
+
+
+def kinds(data: bytes) -> str:
+    """The types of what was sent after the greeting."""
+    every = "".join(kind for kind, _ in replies(data))
+    return every.partition("Z")[2]
+
+
+def states(data: bytes) -> list[str]:
+    """The SQLSTATEs of errors."""
+    return [parts(body)["C"] for kind, body in replies(data) if kind == "E"]
+
+
+def test_a_portal_is_asked_once_and_its_rows_come_in_parts() -> None:
+    """Describe says the columns and asks nothing; each Execute gives its rows, and the last says that it is done."""
+    service = NoTables()
+    steps = parse(ASKED + "$1") + bind([b"7"]) + describe() + execute(2) + execute(2) + execute() + SYNC
+    found = spoken(parse(ASKED + "$1", "s") + describe(b"S", "s") + SYNC + steps, service)
+    assert kinds(found) == "1tTZ12TNDDsDCCZ"
+    assert [cells(body) for kind, body in replies(found) if kind == "D"] == [[b"one"], [b"two"], [b"three"]]
+    assert [each.question.split()[-1] for each in service.asked if isinstance(each.question, str)] == ["7"]
+    assert struct.unpack("!HI", next(body for kind, body in replies(found) if kind == "t")) == (1, 20)
+
+
+def test_after_an_error_what_follows_is_passed_over_until_sync() -> None:
+    """So nothing is asked that was sent before its client knew of the error."""
+    service = NoTables()
+    found = spoken(bind(name="gone") + execute() + parse(ASKED + "1") + bind() + execute() + SYNC + SYNC, service)
+    assert (kinds(found), states(found), service.asked) == ("EZZ", ["26000"], [])
+
+
+def test_within_a_transaction_an_error_stops_all_but_its_end() -> None:
+    """25P02 until ROLLBACK, and COMMIT of a transaction that failed is one; settings of it are taken back."""
+    service = NoTables()
+    said = (
+        "BEGIN; SET discreet.epsilon = 1; SET discreet.delta = '1e-6'",
+        "SELECT COUNT(*) FROM people",
+        "SET discreet.nothing = 1",
+        "SELECT COUNT(*) FROM people",
+        "COMMIT",
+        "SHOW discreet.epsilon",
+        "ROLLBACK",
+    )
+    found = spoken(b"".join(map(query, said)), service)
+    assert states(found) == ["0A000", "25P02"]
+    assert "".join(body.decode() for kind, body in replies(found) if kind == "Z") == "ITTEEIII"
+    assert [body for kind, body in replies(found) if kind == "C"][4] == b"ROLLBACK\0"
+    (asked,) = service.asked
+    assert asked.terms == {"epsilon": "1", "delta": "1e-6", "dialect": "postgres"}
+    shown = [cells(body) for kind, body in replies(found) if kind == "D"]
+    assert shown[-1] == [b""]
+
+
+def test_a_text_of_statements_ends_at_the_first_that_fails() -> None:
+    """What was answered before it stays answered."""
+    service = NoTables()
+    found = spoken(query(f"{ASKED} 1; SELECT version(); SHOW nothing; {ASKED} 2") + query(" ; -- nothing\n"), service)
+    assert (kinds(found), len(service.asked)) == ("NTDDDCTDCEZIZ", 1)
+
+
+@pytest.mark.parametrize(
+    ("sent", "state"),
+    [
+        (query("SELECT 'a"), "42601"),
+        (query("/* a"), "42601"),
+        (query("SELECT $1"), "42P02"),
+        (query("SET client_encoding = latin1"), "22023"),
+        (query("SET server_version = 9"), "22023"),
+        (query("SET ROLE custodian"), "22023"),
+        (query("SAVEPOINT a"), "25P01"),
+        (query("BEGIN; ROLLBACK TO a"), "3B001"),
+        (query("FETCH ALL FROM c"), "34000"),
+        (query("DECLARE c CURSOR FOR SELECT 1"), "25P01"),
+        (query("COPY people TO STDOUT"), "0A000"),
+        (query("COPY people FROM STDIN"), "0A000"),
+        (query("DEALLOCATE a"), "26000"),
+        (query("EXPLAIN ANALYZE SELECT 1 FROM people"), "0A000"),
+        (query("SUMMARIZE people"), "0A000"),
+        (query(";".join(["SELECT 1"] * 101)), "0A000"),
+        (query("SELECT " + "x" * 300_000), "0A000"),
+        (parse("SELECT 1; SELECT 1") + SYNC, "42601"),
+        (parse("SELECT 1", "a") + parse("SELECT 1", "a") + SYNC, "42P05"),
+        (execute(portal="x") + SYNC, "34000"),
+        (parse("SELECT $1") + bind() + SYNC, "08P01"),
+        (parse("SELECT $1", types=[20]) + bind([b"1; DROP"]) + SYNC, "22023"),
+        (parse("SELECT $1", types=[17]) + bind([b"1"]) + SYNC, "42804"),
+        (parse("SELECT $1", types=[20]) + bind([b"12"], binary=True) + SYNC, "22023"),
+        (parse("SELECT 1") + bind(results=7) + SYNC, "22023"),
+    ],
+)
+def test_what_cannot_be_done_has_its_sqlstate_and_the_connection_goes_on(sent: bytes, state: str) -> None:
+    """Nothing is asked for it."""
+    service = NoTables()
+    found = spoken(sent + query("ROLLBACK") + query("SELECT 1"), service)
+    assert states(found) == [state]
+    assert kinds(found).endswith("TDCZ")
+    assert service.asked == []
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"Q\xff\xff\xff\xff",
+        b"Q\x00\x00\x00\x03",
+        b"?\x00\x00\x00\x04",
+        message(b"Q", b"SELECT 1"),
+        message(b"Q", b"\xff\0"),
+        message(b"S", b"more"),
+        message(b"D", b"Xname\0"),
+        message(b"B", text("") + text("") + b"\x00\x02"),
+        message(b"B", text("") + text("") + struct.pack("!HHi", 0, 1, -2)),
+        message(b"p", text(TOKEN)),
+    ],
+)
+def test_what_is_no_message_ends_the_connection(sent: bytes) -> None:
+    """With an error that says so, and without reading on."""
+    found = spoken(sent + query("SELECT 1"))
+    assert (kinds(found), states(found)) == ("E", ["08P01"])
+
+
+def test_whoever_shows_no_token_learns_nothing_and_is_let_go() -> None:
+    """A wrong one, none, another message in its place: an error without the token, and the end."""
+    for said, state in (
+        (message(b"p", text("dsc_" + "x" * 43)), "28P01"),
+        (message(b"p", text("")), "28P01"),
+        (query("SELECT 1"), "08P01"),
+        (message(b"p", b"x" * 40_000), "08P01"),
+    ):
+        found = spoken(query("SELECT 1"), greet=lambda said=said: startup(user="me") + said)
+        assert [kind for kind, _ in replies(found)] == ["R", "E"]
+        assert states(found) == [state]
+        assert b"xxxx" not in found
+
+
+def test_a_start_up_is_read_by_its_options_and_by_nothing_else() -> None:
+    """GSS and TLS are declined where there is none; a cancel ends without a word; a later version is told of ours."""
+    password = message(b"p", text(TOKEN))
+    requests = struct.pack("!II", 8, messages.GSS) + struct.pack("!II", 8, messages.TLS)
+    greeting = requests + startup(196610, user="me", options=r"-c discreet.epsilon=0.25 --application-name=a\ b")
+    found = spoken(query("SHOW discreet.epsilon"), greet=lambda: greeting + password)
+    assert found[:2] == b"NN"
+    every = list(replies(found[2:]))
+    assert every[0][0] == "v"
+    assert ("S", b"application_name\0a b\0") in every
+    assert cells(next(body for kind, body in every if kind == "D")) == [b"0.25"]
+    assert spoken(b"", greet=lambda: struct.pack("!IIII", 16, messages.CANCEL, 1, 2)) == b""
+    refused = spoken(b"", greet=lambda: startup(user="me", options="-c discreet.epsilon=no") + password)
+    assert states(refused) == ["22023"]
+    assert spoken(b"", greet=lambda: b"\x16\x03\x01\x02\x00")[:1] == b"E"  # TLS without a request
+
+
+def test_cursors_and_copies_give_the_rows_that_were_answered_once() -> None:
+    """A cursor asks when it is declared, and FETCH and MOVE ask nothing more."""
+    service = NoTables()
+    asked = f"{ASKED} 1"
+    found = spoken(
+        query(f"BEGIN; DECLARE c CURSOR FOR {asked}; FETCH 1 FROM c; MOVE 1 IN c; FETCH ALL c; CLOSE c; COMMIT")
+        + describe(b"P", "c")
+        + SYNC
+        + query(f"COPY ({asked}) TO STDOUT (FORMAT csv, HEADER)"),
+        service,
+    )
+    rows = [cells(body) for kind, body in replies(found) if kind == "D"]
+    assert rows == [[b"one"], [b"three"]]
+    assert b"".join(body for kind, body in replies(found) if kind == "d") == b"plan\none\ntwo\nthree\n"
+    assert len(service.asked) == 2
+
+
+STREAM = (
+    parse(ASKED + "$1 AND k = $2", "s", [20, 25])
+    + describe(b"S", "s")
+    + bind([b"7", b"a"], name="s", portal="p", results=1)
+    + describe(b"P", "p")
+    + execute(1, "p")
+    + execute(0, "p")
+    + FLUSH
+    + SYNC
+    + query("BEGIN; SET discreet.within = 'n=5, m=5%'; SHOW ALL; DECLARE c CURSOR FOR SELECT version(); FETCH 1 FROM c")
+    + query(f"{ASKED} 3; SAVEPOINT a; ROLLBACK TO a; COPY ({ASKED} 4) TO STDOUT; COMMIT; RESET ALL")
+    + message(b"C", b"Ss\0")
+    + SYNC
+    + LEAVE
+)
+
+
+def fuzzed(count: int, seed: int) -> None:
+    """So many mutated streams: none crashes, hangs, says the token or asks more than its messages say."""
+    draw, whole = random.Random(seed), startup(user="me", options="-c discreet.epsilon=1") + message(b"p", text(TOKEN))  # noqa: S311 — nothing secret
+    for _ in range(count):
+        data = bytearray(STREAM if draw.random() < 0.9 else whole + STREAM)
+        for _ in range(draw.choice((1, 1, 2, 4, 16))):
+            at = draw.randrange(len(data))
+            match draw.randrange(5):
+                case 0:
+                    data[at] = draw.randrange(256)
+                case 1:
+                    del data[at : at + draw.choice((1, 2, 5, 40))]
+                case 2:
+                    data[at:at] = draw.randbytes(draw.choice((1, 4, 9)))
+                case 3:
+                    end = min(at + draw.choice((4, 20, 80)), len(data))
+                    data[at:at] = data[at:end]
+                case _:
+                    data[at : at + 4] = struct.pack("!I", draw.choice((0, 3, 4, 5, 2**16, 2**31, 2**32 - 1)))
+        service = NoTables()
+        begun = monotonic()
+        found = spoken(bytes(data), service, greet=(lambda: b"") if data.startswith(whole[:8]) else None)
+        assert monotonic() - begun < 30
+        assert TOKEN.encode() not in found
+        assert len(service.asked) <= bytes(data).count(b"COUNT") + bytes(data).count(b"E\x00")
+        for _ in replies(found.lstrip(b"N") if found[:1] == b"N" else found):
+            pass
+
+
+def test_mutated_streams_never_crash_hang_leak_or_ask_more() -> None:
+    """Each has a few bytes changed, left out, put in or doubled, or another length."""
+    fuzzed(1500, seed=1)
+
+
+@pytest.mark.soak
+def test_a_million_mutated_streams() -> None:
+    """The same at length, with new ones each time."""
+    fuzzed(1_000_000, seed=random.SystemRandom().randrange(2**32))
+
+
+@given(st.binary(max_size=200))
+def test_any_body_is_a_message_or_malformed(body: bytes) -> None:
+    """Nothing else is raised, whatever the type."""
+    for kind in (b"Q", b"P", b"B", b"D", b"C", b"E", b"p", b"S", b"d"):
+        with suppress(Malformed):
+            messages.read(kind, body)
+    if len(body) >= 4:
+        with suppress(Malformed):
+            messages.read_startup(body)
