@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from discreet.errors import Unauthenticated
+from discreet.interfaces.wire.catalogue import Asked, Found
+from discreet.interfaces.wire.catalogue_process import Catalogue
 from discreet.interfaces.wire.connection import Connection
 from discreet.interfaces.wire.stream import Gone
 from discreet.results import Cost, Explanation
@@ -32,7 +34,7 @@ from support.served import PLANNED, ticket_of
 TOKEN = "dsc_" + "t" * 43
 """The token that the service without tables knows."""
 
-SCHEMA = {
+SCHEMA: dict[str, Any] = {
     "name": "people",
     "adjacency": "add_remove",
     "tables": [
@@ -193,11 +195,26 @@ class NoTables:
         return ticket
 
 
+class NoCatalogue:
+    """What stands in for the catalogue's process: it knows nothing."""
+
+    def ask(self, asked: Asked, subject: str) -> Found:
+        """One row, whatever is asked."""
+        assert subject
+        return Found([("user", "VARCHAR")], [(asked.user,)])
+
+
 def spoken(data: bytes, service: NoTables | None = None, greet: Callable[[], bytes] | None = None) -> bytes:
     """What a client is sent for what it sends; after the greeting, unless it brings its own."""
     greeting = startup(user="me") + message(b"p", text(TOKEN)) if greet is None else greet()
     stream = Bytes(greeting + data)
-    connection = Connection(cast("Service", service or NoTables()), stream, offers_tls=False, needs_tls=False)
+    connection = Connection(
+        cast("Service", service or NoTables()),
+        stream,
+        catalogue=lambda _: cast("Catalogue", NoCatalogue()),
+        offers_tls=False,
+        needs_tls=False,
+    )
     with suppress(Gone):
         connection.serve()
     return bytes(stream.out)

@@ -330,3 +330,54 @@ def test_tokens_travel_over_a_network_under_tls_alone(
                 while part := under.recv(4096):
                     found += part
             assert parts(list(replies(found))[-1][1])["C"] == "28P01"
+
+
+@pytest.mark.filterwarnings("ignore:The 'future.infer_string'")  # Ibis asks pandas for it
+def test_tools_find_the_tables_and_their_columns(door: Door) -> None:
+    """Psql's commands, SQLAlchemy's reflection, pandas and Ibis; all of it free."""
+    import ibis
+    import pandas as pd
+    import sqlalchemy as sa
+
+    before = spent(door.running)
+    shown = psql(door, "\\dt\n\\d people\n\\d+ people\n\\l\n\\du\n\\dn\n\\df\n\\di\n\\dv\n\\dT\n\\dp\n\\z\n")
+    assert "ERROR" not in shown.stderr, shown.stderr
+    for said in ("public|people|table|discreet", "id|bigint|", "k|text|", "keys a, b", "people|discreet|UTF8"):
+        assert said in shown.stdout, shown.stdout
+    url = sa.URL.create(
+        "postgresql+psycopg", "me", door.running.tokens["analyst"], "127.0.0.1", door.port, "people",
+        {"options": "-c discreet.epsilon=0.05"},
+    )  # fmt: skip
+    engine = sa.create_engine(url)
+    looked = sa.inspect(engine)
+    assert (looked.get_table_names(), looked.has_table("nobody")) == (["people"], False)
+    assert [(each["name"], str(each["type"])) for each in looked.get_columns("people")] == [
+        ("id", "BIGINT"),
+        ("k", "TEXT"),
+    ]
+    for asked in (
+        "get_pk_constraint",
+        "get_foreign_keys",
+        "get_indexes",
+        "get_unique_constraints",
+        "get_table_comment",
+    ):
+        getattr(looked, asked)("people")
+    people = sa.Table("people", sa.MetaData(), autoload_with=engine)
+    assert spent(door.running) == before
+    asked_of = sa.select(people.c.k, sa.func.count().label("n")).where(people.c.id < 31).group_by(people.c.k)
+    frame = pd.read_sql(asked_of, engine)
+    assert sorted(frame["k"]) == ["a", "b"]
+    engine.dispose()
+    opened = ibis.postgres.connect(
+        host="127.0.0.1", port=door.port, user="me", password=door.running.tokens["analyst"], database="people",
+        options="-c discreet.epsilon=0.05",
+    )  # fmt: skip
+    table = opened.table("people")
+    assert opened.list_tables() == ["people"]
+    assert str(table.schema()["id"]) == "int64"
+    few = table.filter(table.id < 31)
+    again = few.group_by("k").agg(n=few.count()).execute()
+    assert dict(zip(again["k"], again["n"], strict=True)) == dict(zip(frame["k"], frame["n"], strict=True))
+    opened.disconnect()
+    assert float(spent(door.running) - before) == pytest.approx(0.05)

@@ -15,18 +15,19 @@ from typing import Any, TypeVar
 
 from discreet.errors import DiscreetError
 from discreet.interfaces.wire.asking import Questions
+from discreet.interfaces.wire.catalogue import Asked
+from discreet.interfaces.wire.catalogue_process import Catalogue
 from discreet.interfaces.wire.messages import Field
-from discreet.interfaces.wire.outcomes import Outcome, Refused, Shape
+from discreet.interfaces.wire.outcomes import Outcome, Refused, Shape, shown_as
 from discreet.interfaces.wire.parameters import Declared, as_asked
 from discreet.interfaces.wire.session_settings import (
     REPORTED,
-    SERVER_VERSION,
+    VERSION,
     SessionSettings,
     read_set,
 )
-from discreet.interfaces.wire.statements import Statement, Written
-from discreet.interfaces.wire.values import INT4, TEXT, as_text
-from discreet.version import __version__
+from discreet.interfaces.wire.statements import Relations, Statement, Written
+from discreet.interfaces.wire.values import INT4, TEXT, as_text, oid_of
 
 _T = TypeVar("_T")
 
@@ -69,6 +70,7 @@ class Statements:
         questions: that go to the service.
         settings: of the session.
         schema: what is public of the tables.
+        catalogue: of those.
         user: as whom the client connected.
         forget: forgets a prepared statement by its name, or all for None; whether there was one.
 
@@ -76,17 +78,19 @@ class Statements:
         state: `I` outside of a transaction, `T` within one, `E` within one that failed.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — what a connection knows, each by name
         self,
         questions: Questions,
         settings: SessionSettings,
         schema: Mapping[str, Any],
         *,
+        catalogue: Catalogue,
         user: str,
         forget: Callable[[str | None], bool],
     ) -> None:
         self.settings = settings
-        self._forget = forget
+        self._forget, self._catalogue, self._user = forget, catalogue, user
+        self._tables = frozenset(str(each["name"]).lower() for each in schema["tables"])
         self.state = "I"
         self._questions = questions
         self.columns = _columns(schema)
@@ -150,8 +154,8 @@ class Statements:
             case ("FETCH", *_):
                 return self._cursor(statement).outcome.fields
             case (first, *_) if first in _QUESTIONS:
-                if (constant := self._constant(statement)) is not None:
-                    return constant.fields
+                if (free := self._free(statement, written)) is not None:
+                    return free.fields
                 return self._shape(statement, written).fields
         return self._shape(statement, written).fields if statement.tokens[0].text == "(" else None
 
@@ -195,8 +199,8 @@ class Statements:
                 return self._copy(statement)
             case ("EXPLAIN", *_):
                 return self._explain(statement)
-        if (constant := self._constant(statement)) is not None:
-            return constant
+        if (free := self._free(statement, written)) is not None:
+            return free
         return self._asked(statement, written, shape)
 
     # ── Questions ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -227,13 +231,19 @@ class Statements:
         lines = [*plan.words.splitlines(), *(f"warning   {each}" for each in plan.warnings)]
         return Outcome("EXPLAIN", [_TEXT_FIELD._replace(name="QUERY PLAN")], [(each,) for each in lines])
 
-    def _constant(self, statement: Statement) -> Outcome | None:
-        """What is answered from constants; None for anything else."""
-        found = self._constants.get(statement.plain)
-        if found is None:
+    def _free(self, statement: Statement, written: Written) -> Outcome | None:
+        """What is answered from constants, or from the catalogue; None for a question."""
+        if (constant := self._constants.get(statement.plain)) is not None:
+            name, oid, value = constant
+            return Outcome("SELECT", [Field(name, oid, 4 if oid == INT4 else -1)], [(value,)])
+        relations = Relations.of(statement, self._tables)
+        looks_up = relations.are_of_the_catalogue and statement.tokens[0].word != "SUMMARIZE"
+        if not looks_up and not relations.ask_for_columns:
             return None
-        name, oid, value = found
-        return Outcome("SELECT", [Field(name, oid, 4 if oid == INT4 else -1)], [(value,)])
+        asked = Asked(written.text, self._user, of_catalogue=looks_up)
+        found = self._catalogue.ask(asked, self._questions.caller.subject)
+        fields = [Field(shown_as(name), oid_of(kind)) for name, kind in found.columns]
+        return Outcome("SELECT", fields, found.rows)
 
     # ── Cursors and COPY ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -450,8 +460,8 @@ _Constant = tuple[str, int, Any]
 _CONSTANTS: Mapping[str, _Constant] = MappingProxyType(
     {
         "select 1": ("?column?", INT4, 1),
-        "select version ( )": ("version", TEXT, f"PostgreSQL {SERVER_VERSION} (discreet {__version__})"),
-        "select pg_catalog . version ( )": ("version", TEXT, f"PostgreSQL {SERVER_VERSION} (discreet {__version__})"),
+        "select version ( )": ("version", TEXT, VERSION),
+        "select pg_catalog . version ( )": ("version", TEXT, VERSION),
         "select current_schema ( )": ("current_schema", TEXT, "public"),
         "select current_schema": ("current_schema", TEXT, "public"),
         "select pg_advisory_unlock_all ( )": ("pg_advisory_unlock_all", TEXT, ""),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, assert_never
@@ -11,6 +11,7 @@ from discreet.errors import DiscreetError, Unauthenticated
 from discreet.interfaces.wire import messages
 from discreet.interfaces.wire.asking import Questions, parts_of
 from discreet.interfaces.wire.carrying_out import Failed, Statements
+from discreet.interfaces.wire.catalogue_process import Catalogue
 from discreet.interfaces.wire.messages import (
     Bind,
     Close,
@@ -98,6 +99,7 @@ class Connection:
         stream: of the client.
         offers_tls: whether TLS is served.
         needs_tls: whether nothing is said without.
+        catalogue: makes the catalogue of a schema, or has it already.
         known: is called with the caller once they are known; what it returns is whether they may stay.
         address: of the client, for the log.
     """
@@ -109,12 +111,13 @@ class Connection:
         *,
         offers_tls: bool,
         needs_tls: bool,
+        catalogue: Callable[[Mapping[str, Any]], Catalogue],
         known: Callable[[str], bool] = lambda _: True,
         address: str = "",
     ) -> None:
         self._service, self._stream = service, stream
         self._offers_tls, self._needs_tls = offers_tls, needs_tls
-        self._known, self._address = known, address
+        self._known, self._catalogue, self._address = known, catalogue, address
         self._out = bytearray()
         self._prepared: dict[str, _Prepared] = {}
         self._portals: dict[str, _Portal] = {}
@@ -190,7 +193,14 @@ class Connection:
             self._fatal(error)
             return False
         self._settings = settings
-        self._statements = Statements(questions, settings, schema, user=said.get("user", ""), forget=self._forget)
+        self._statements = Statements(
+            questions,
+            settings,
+            schema,
+            catalogue=self._catalogue(schema),
+            user=said.get("user", ""),
+            forget=self._forget,
+        )
         self._send(messages.AUTHENTICATED)
         for name, shown_as in REPORTED.items():
             self._send(messages.status(shown_as, settings.show(name)))

@@ -5,11 +5,14 @@ from __future__ import annotations
 import socket
 import ssl
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock, Thread
+from typing import Any
 
 from discreet.errors import InvalidArgument
+from discreet.interfaces.wire.catalogue_process import Catalogue
 from discreet.interfaces.wire.connection import Connection
 from discreet.interfaces.wire.stream import Gone, SocketStream
 from discreet.loopback import is_loopback
@@ -64,6 +67,7 @@ class Listener:
             ) from None
         self.port: int = self._listening.getsockname()[1]
         self._lock = Lock()
+        self._catalogue: Catalogue | None = None
         self._strangers: dict[SocketStream, None] = {}
         self._open: dict[SocketStream, str] = {}
         self._own: Counter[str] = Counter()
@@ -78,6 +82,8 @@ class Listener:
             streams = list(self._open)
         for stream in streams:
             stream.close()
+        if self._catalogue is not None:
+            self._catalogue.close()
 
     def _accept(self) -> None:
         """Take connections until there is nothing to listen at."""
@@ -118,6 +124,7 @@ class Listener:
             stream,
             offers_tls=self._tls is not None,
             needs_tls=not is_loopback(address),
+            catalogue=self._its_catalogue,
             known=lambda whose: self._know(stream, whose),
             address=address,
         )
@@ -130,6 +137,12 @@ class Listener:
         finally:
             stream.close()
             self._leave(stream)
+
+    def _its_catalogue(self, schema: Mapping[str, Any]) -> Catalogue:
+        """The one catalogue of all connections; what is declared stays while a service runs."""
+        with self._lock:
+            self._catalogue = self._catalogue or Catalogue(schema)
+            return self._catalogue
 
     def _know(self, stream: SocketStream, whose: str) -> bool:
         """Note whose a connection is; whether they may have one more."""

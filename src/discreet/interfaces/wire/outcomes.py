@@ -52,6 +52,7 @@ class Outcome:
 
 
 _CALL = re.compile(r"([a-z_]+)\(.*\)", re.DOTALL)
+_PLAIN = re.compile(r"[^\W\d][^()'\"]*")
 _RENAMED: Mapping[str, str] = MappingProxyType({"count_star": "count"})
 
 
@@ -64,6 +65,17 @@ def named(name: str) -> str:
     """
     found = _CALL.fullmatch(name)
     return name if found is None else _RENAMED.get(found[1], found[1])
+
+
+def shown_as(name: str) -> str:
+    """What PostgreSQL calls a column of the catalogue; of an expression, it says nothing.
+
+    Examples:
+        >>> shown_as("relname"), shown_as('"version"()'), shown_as("(1 + 2)")
+        ('relname', 'version', '?column?')
+    """
+    found = named(name.replace('"', ""))
+    return found if _PLAIN.fullmatch(found) else "?column?"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 from discreet.errors import InvalidArgument, Unsupported
 from discreet.interfaces.wire.statements import Statement, Token
 from discreet.suggestions import did_you_mean
+from discreet.version import __version__
 
 OFFERS = ("epsilon", "rho", "delta", "within", "confidence", "limits", "cut_off")
 """The terms that `discreet.…` settings say."""
@@ -49,6 +50,9 @@ DIALECT = "postgres"
 
 SERVER_VERSION = "15.0"
 """The version of PostgreSQL whose protocol, catalogue and words are spoken."""
+
+VERSION = f"PostgreSQL {SERVER_VERSION} (discreet {__version__})"
+"""What `version()` says."""
 
 DEFAULTS: Mapping[str, str] = MappingProxyType(
     {

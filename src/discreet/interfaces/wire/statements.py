@@ -31,7 +31,7 @@ _TOKEN = re.compile(
     |(?P<parameter>\$\d{1,5}(?!\w))
     |(?P<number>(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?)
     |(?P<word>[^\W\d][\w$]*+)
-    |(?P<sign><>|!=|>=|<=|::|:=|=>|\|\||[^\s])""",
+    |(?P<sign><>|!=|>=|<=|::|:=|=>|\|\||!?~~?\*?|[^\s])""",
     re.VERBOSE | re.DOTALL,
 )
 _OPEN = ("'", '"', "e'", "E'")
@@ -110,7 +110,7 @@ class Statement:
             depth += (token.text == "(") - (token.text == ")")
             if token.text == ")":
                 lists = {each for each in lists if each <= depth}
-            if token.word in {"FROM", "JOIN"}:
+            if token.word in {"FROM", "JOIN", "TABLE"}:
                 lists.add(depth)
             elif token.word in _ENDS:
                 lists.discard(depth)
@@ -118,6 +118,10 @@ class Statement:
                 continue
             if (name := self._name_at(at + 1)) and token.word not in _ENDS:
                 yield name
+
+    def is_named(self, at: int) -> bool:
+        """Whether a token names what stands in parentheses, as WITH does; or is the alias of a function."""
+        return [each.text.upper() for each in self.tokens[at + 1 : at + 3]] == ["AS", "("]
 
     def _name_at(self, at: int) -> tuple[str, ...]:
         """The name with dots that begins here; empty if none does."""
@@ -285,16 +289,20 @@ def _endless(text: str, at: int) -> SqlSyntax:
     return SqlSyntax("a quotation or a comment begins here and doesn't end", place=(line, column))
 
 
-class Offered(NamedTuple):
-    """How a statement names relations, which says who answers it.
+class Relations(NamedTuple):
+    """The kinds of relations that a statement names, which say who answers it.
 
     Args:
-        asks: whether it names a declared table, or one that isn't known.
-        looks_up: whether it names a relation of the catalogue.
+        declared: whether it names a declared table.
+        catalogue: whether it names one of PostgreSQL's catalogue.
+        other: whether it names any other, which nobody knows.
+        empty: whether no row of a declared table can be in its answer, as tools write it that look for columns.
     """
 
-    asks: bool
-    looks_up: bool
+    declared: bool
+    catalogue: bool
+    other: bool
+    empty: bool
 
     @classmethod
     def of(cls, statement: Statement, tables: frozenset[str]) -> Self:
@@ -304,13 +312,30 @@ class Offered(NamedTuple):
             statement: that names them.
             tables: the declared ones, in lower case.
         """
-        asks = looks_up = False
+        declared = catalogue = other = False
+        within = {each.called for at, each in enumerate(statement.tokens) if each.called and statement.is_named(at)}
         for name in statement.relations():
             schema, last = (name[-2].lower() if len(name) > 1 else ""), name[-1].lower()
-            catalogue = schema in _CATALOGUE or (not schema and last.startswith("pg_"))
-            looks_up |= catalogue
-            asks |= not catalogue and last in tables
-        return cls(asks, looks_up)
+            if schema in _CATALOGUE or (not schema and last.startswith("pg_")):
+                catalogue = True
+            elif last in tables:
+                declared = True
+            else:
+                other |= bool(schema) or last not in within
+        return cls(declared, catalogue, other, _EMPTY.search(statement.plain) is not None)
+
+    @property
+    def are_of_the_catalogue(self) -> bool:
+        """Whether the catalogue answers."""
+        return not self.declared and (self.catalogue or not self.other)
+
+    @property
+    def ask_for_columns(self) -> bool:
+        """Whether declarations alone say the columns, and there are no rows."""
+        return self.declared and self.empty and not self.catalogue and not self.other
 
 
 _CATALOGUE = {"pg_catalog", "information_schema"}
+
+_EMPTY = re.compile(r"^select (?:\* |[\w\". ,]+ )from [\w\". ]+(?: limit 0| where (?:1 = 0|0 = 1|false|1 <> 1))$")
+"""A text that asks for columns alone."""

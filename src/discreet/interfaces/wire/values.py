@@ -43,6 +43,21 @@ _BASE, _DIGITS = 10_000, 4
 _NEGATIVE, _SPECIAL = 0x4000, 0xC000
 
 
+_OF_DUCKDB: Mapping[str, int] = MappingProxyType(
+    {
+        "BOOLEAN": BOOL, "SMALLINT": INT2, "INTEGER": INT4, "BIGINT": INT8, "UINTEGER": OID, "DOUBLE": FLOAT8,
+        "FLOAT": FLOAT8, "HUGEINT": NUMERIC, "DATE": DATE, "TIMESTAMP": TIMESTAMP, "VARCHAR[]": 1009,
+        "SMALLINT[]": 1005, "UINTEGER[]": 1028, "INTEGER[]": 1007, "BIGINT[]": 1016,
+    }
+)  # fmt: skip
+"""OIDs of the types that the catalogue gives, by their names in DuckDB; of any other, that of text."""
+
+
+def oid_of(kind: str) -> int:
+    """The OID of a type of DuckDB's."""
+    return NUMERIC if kind.startswith("DECIMAL") else _OF_DUCKDB.get(kind, TEXT)
+
+
 def field_of(name: str, kind: str) -> Field:
     """A column of an answer, as it is described.
 
@@ -92,9 +107,17 @@ def as_text(value: Any) -> str:  # noqa: ANN401 — a value of an answer
         case datetime():
             return value.isoformat(" ")
         case list():
-            return f"{{{','.join('NULL' if each is None else as_text(each) for each in value)}}}"
+            return f"{{{','.join('NULL' if each is None else _element(as_text(each)) for each in value)}}}"
         case _:
             return str(value)
+
+
+_BARE = re.compile(r"(?!null\Z)[^\s{}\",\\]+", re.IGNORECASE)
+
+
+def _element(said: str) -> str:
+    """A text within an array."""
+    return said if _BARE.fullmatch(said) else '"' + said.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _numeric(value: Decimal | int) -> bytes:
@@ -260,6 +283,7 @@ _LITERALS: Mapping[int, Callable[[str], str]] = MappingProxyType(
         **dict.fromkeys((INT2, INT4, INT8, OID), _whole),
         **dict.fromkeys((FLOAT4, FLOAT8, NUMERIC), _number),
         **dict.fromkeys((TEXT, VARCHAR, BPCHAR, UNKNOWN), quoted),
+        **dict.fromkeys((1005, 1007, 1009, 1015, 1016), quoted),  # arrays, which the catalogue is asked with
         BOOL: _boolean,
         DATE: lambda said: f"DATE '{date.fromisoformat(said.strip()).isoformat()}'",
         TIMESTAMP: _time,

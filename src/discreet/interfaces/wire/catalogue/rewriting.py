@@ -1,0 +1,114 @@
+"""Rewriting: what PostgreSQL's tools ask of a catalogue, in the words of DuckDB, whose parser comes from PostgreSQL's.
+
+Only tokens are exchanged, so a text grows by no more than a part of itself, and what isn't known goes on as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from discreet.errors import Unsupported
+from discreet.interfaces.wire.statements import Statement, Token
+from discreet.interfaces.wire.values import quoted
+
+SCHEMAS: Mapping[str, str] = MappingProxyType({"pg_catalog": "pgc", "information_schema": "pgi"})
+"""What the schemas of the catalogue are called in DuckDB, which has schemas of those names itself."""
+
+_HIDDEN = ("duckdb_", "pragma_", "read_", "sniff_", "parquet_", "sql_auto_complete", "which_secret")
+"""How functions begin that are about DuckDB, its files and its settings, and not about tables."""
+
+_REFUSED = {"glob", "getenv", "query", "query_table", "json_execute_serialized_sql", "test_all_types", "checkpoint"}
+
+_RENAMED: Mapping[str, str] = MappingProxyType(
+    {"json_build_object": "json_object", "jsonb_build_object": "json_object", "array_to_json": "to_json"}
+)
+"""Functions that have another name in DuckDB."""
+
+_KEYWORDS = {"CURRENT_USER", "SESSION_USER", "CURRENT_CATALOG", "CURRENT_SCHEMA", "CURRENT_ROLE"}
+
+
+def in_duckdb(statement: Statement, words: Mapping[str, str]) -> str:
+    """A statement in the words of DuckDB.
+
+    Args:
+        statement: that was sent, with literals in the places of its parameters.
+        words: what `CURRENT_USER` and `CURRENT_CATALOG` stand for, as literals.
+
+    Raises:
+        Unsupported: it calls a function that is about DuckDB itself.
+    """
+    tokens, parts, at = statement.tokens, list[str](), 0
+    while at < len(tokens):
+        token = tokens[at]
+        name = token.called.lower()
+        if token.kind in {"word", "name"} and (name.startswith(_HIDDEN) or name in _REFUSED):
+            raise Unsupported(f"there is no function {name[:40]!r} in the catalogue")
+        at += _taken(tokens, at, parts, words)
+    return " ".join(parts)
+
+
+_MATCHES = {"~", "!~", "~*", "!~*"}
+
+
+def _matched(sign: str, pattern: Token, parts: list[str]) -> int:
+    """Write a match: DuckDB's is of the whole text, and PostgreSQL's of any part; how many tokens of it follow."""
+    parts.append(sign.rstrip("*"))
+    if pattern.kind != "text" or not pattern.text.startswith("'"):
+        return 0
+    ignoring = "(?i)" if sign.endswith("*") else ""
+    parts.append(f"'{ignoring}(?s:.*)(?:{pattern.text[1:-1]})(?s:.*)'")
+    return 1
+
+
+_QUANTIFIED = [["ANY", "("], ["ALL", "("], ["SOME", "("]]
+
+
+def _list(said: str) -> str:
+    """The elements of an array that is written as a text, as a list.
+
+    Examples:
+        >>> _list('public,"a b"')
+        "['public', 'a b']"
+    """
+    return f"[{', '.join(quoted(each.strip().strip(chr(34))) for each in said.split(',') if each)}]"
+
+
+def _taken(  # noqa: C901, PLR0911 — a table of what there is
+    tokens: Sequence[Token], at: int, parts: list[str], words: Mapping[str, str]
+) -> int:
+    """Write what stands for the next tokens; how many that were."""
+    token, after = tokens[at], [each.called.lower() or each.text for each in tokens[at + 1 : at + 6]] + [""] * 5
+    name = token.called.lower()
+    if name == "operator" and after[:3] == ["(", "pg_catalog", "."]:
+        sign, following = after[3], tokens[at + 6 : at + 7]
+        if sign in _MATCHES and following:
+            return 6 + _matched(sign, following[0], parts)
+        parts.append(sign)
+        return 6
+    if token.word == "COLLATE":
+        return 4 if after[1] == "." else 2
+    if token.text in _MATCHES and at + 1 < len(tokens):
+        return 1 + _matched(token.text, tokens[at + 1], parts)
+    if name in SCHEMAS and after[0] == ".":
+        is_type = bool(parts) and parts[-1] in {"::", "AS"} and after[2] != "("
+        if not is_type and after[2] != "(":
+            parts += (SCHEMAS[name], ".")
+        return 2
+    if token.kind == "text" and after[0] == "::" and "regclass" in {after[1], after[3] if after[2] == "." else ""}:
+        parts.append(f"to_regclass({token.text})")
+        return 3 if after[1] == "regclass" else 5
+    if token.kind == "text" and after[:2] == ["as", "regclass"]:
+        parts += (f"to_regclass({token.text})", "AS", "UINTEGER")
+        return 3
+    if token.kind == "text" and token.text.startswith("'{") and [each.upper() for each in parts[-2:]] in _QUANTIFIED:
+        parts.append(_list(token.text[2:-2]))
+        return 1
+    if name in _RENAMED and after[0] == "(":
+        parts.append(_RENAMED[name])
+        return 1
+    if token.word in _KEYWORDS and after[0] != "(" and (not parts or parts[-1] != "."):
+        parts.append(words[token.word])
+        return 1
+    parts.append(token.text.upper() if token.word == "AS" else token.text)
+    return 1
