@@ -52,7 +52,8 @@ def found() -> Iterator[Database]:
         ("SELECT 1 WHERE 'k' = ANY ('{j,k}') AND 'it''s' <> ALL ('{}')", [(1,)]),
         (
             """SELECT attname, pg_catalog.format_type(atttypid, atttypmod), col_description(attrelid, attnum),
-            attnotnull FROM pg_catalog.pg_attribute WHERE attrelid = '"Odd name"'::pg_catalog.regclass ORDER BY attnum""",
+            attnotnull FROM pg_catalog.pg_attribute
+            WHERE attrelid = '"Odd name"'::pg_catalog.regclass ORDER BY attnum""",
             [
                 ("person", "bigint", "from 0 to 9", True),
                 ("at", "timestamp without time zone", None, False),

@@ -381,3 +381,32 @@ def test_tools_find_the_tables_and_their_columns(door: Door) -> None:
     assert dict(zip(again["k"], again["n"], strict=True)) == dict(zip(frame["k"], frame["n"], strict=True))
     opened.disconnect()
     assert float(spent(door.running) - before) == pytest.approx(0.05)
+
+
+@pytest.mark.soak
+def test_psql_shows_what_it_shows_of_a_real_server(door: Door) -> None:
+    """Of a table with the same columns, and of types and functions that tools ask for."""
+    from support.postgres import connected, running_server
+
+    script = (
+        "\\d people\n\\d+ people\n\\dv\n\\di\n\\df\n\\dT\n"
+        "SELECT table_schema, table_name, column_name, ordinal_position, is_nullable, data_type, numeric_precision"
+        " FROM information_schema.columns WHERE table_name = 'people' ORDER BY ordinal_position;\n"
+        "SELECT n.nspname, c.relname, c.relkind, c.relnatts, c.relhasindex, c.relpersistence, c.relispartition"
+        " FROM pg_catalog.pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE c.relname OPERATOR(pg_catalog.~) '^(people)$' COLLATE pg_catalog.default"
+        " AND pg_table_is_visible(c.oid);\n"
+        "SELECT attname, atttypid, attlen, attnum, atttypmod, attnotnull, attidentity, format_type(atttypid, atttypmod)"
+        " FROM pg_attribute WHERE attrelid = 'public.people'::regclass AND attnum > 0 ORDER BY attnum;\n"
+        "SELECT oid, typname, typlen, typtype, typcategory, typarray, typelem FROM pg_type"
+        " WHERE typname IN ('int8', '_int8', 'text', 'bool', 'numeric', 'timestamp', 'oid') ORDER BY oid;\n"
+        "SELECT current_schema(), current_schemas(true), format_type(1043, -1), quote_ident('a b');\n"
+        "SELECT 1 WHERE 'abc' ~ 'b' AND 'abc' !~ '^b' AND 'k' = ANY ('{j,k}'::text[]);\n"
+    )
+    with running_server() as server:
+        with connected(server.url) as connection:
+            connection.execute("CREATE TABLE people (id bigint, k text)")
+            connection.execute("COMMENT ON COLUMN people.k IS 'keys a, b'")
+        command = ["psql", "-X", "-At", "-h", server.folder, "-U", "ledger", "-d", "postgres", "-f", "-"]
+        real = subprocess.run(command, check=True, input=script, text=True, capture_output=True, timeout=120)
+    assert psql(door, script).stdout.splitlines() == real.stdout.splitlines()

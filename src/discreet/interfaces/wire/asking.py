@@ -7,11 +7,11 @@ from threading import Event as Flag
 from time import monotonic
 from typing import Any
 
-from discreet.errors import DeltaRequired, DiscreetError, LedgerError, TooManyWaiting
+from discreet.errors import DeltaRequired, DiscreetError, LedgerError, OfferRequired, TooManyWaiting
 from discreet.interfaces.wire.outcomes import Outcome, Refused, Shape, notice_of
 from discreet.interfaces.wire.sqlstates import hint_of, sqlstate_of
 from discreet.interfaces.wire.statements import Written
-from discreet.results import Answer, is_summary
+from discreet.results import Answer
 from discreet.service import Ask, Caller, Event, Planned, PublicError, Service, Ticket
 
 _PATIENCE = 3600.0
@@ -23,7 +23,7 @@ ROUTE = "postgres"
 _NOMINAL = {"epsilon": "1"}
 """An offer with which a question is described where nothing was offered yet: its columns don't depend on it."""
 
-_NOMINAL_DELTA = {"delta": "1e-6"}
+_NOMINAL_DELTA = {**_NOMINAL, "delta": "1e-6"}
 
 _FAILED = {"XX000", "57P03"}
 
@@ -47,12 +47,13 @@ class Questions:
             DiscreetError: the question is refused.
         """
         caller = self._caller()
-        offered = {**terms, **(_NOMINAL if not terms.keys() & {"epsilon", "rho", "within"} else {})}
-        try:
-            plan = self._service.plan(caller, written.text, offered)
-        except DeltaRequired:
-            plan = self._service.plan(caller, written.text, {**offered, **_NOMINAL_DELTA})
-        return Shape.of(plan, intervals=intervals)
+        offered = {name: value for name, value in terms.items() if name != "within"}
+        for more in (_NOMINAL, _NOMINAL_DELTA):
+            try:
+                return Shape.of(self._service.plan(caller, written.text, offered), intervals=intervals)
+            except (OfferRequired, DeltaRequired):
+                offered = {**more, **offered}
+        return Shape.of(self._service.plan(caller, written.text, offered), intervals=intervals)
 
     def explain(self, written: Written, terms: Mapping[str, Any]) -> Planned:
         """The plan of a question. Free.
@@ -62,20 +63,17 @@ class Questions:
         """
         return self._service.plan(self._caller(), written.text, terms)
 
-    def ask(self, written: Written, terms: Mapping[str, Any], shape: Shape | None, *, intervals: bool) -> Outcome:
+    def ask(self, written: Written, terms: Mapping[str, Any], *, intervals: bool) -> Outcome:
         """Ask a question, and wait until its answer leaves.
 
         Args:
             written: the question.
             terms: what is offered for it.
-            shape: the columns that were described before; None for those of its plan.
             intervals: whether the ends of intervals are wanted.
 
         Raises:
             DiscreetError: there is no answer; the reason as far as it may be told.
         """
-        if is_summary(written.text):
-            raise Refused("0A000", "SUMMARIZE has several answers, and this protocol one", "ask it over HTTP")
         entry = 0
         try:
             ticket = self._service.ask(self._caller(), Ask(written.text, terms))
@@ -87,7 +85,7 @@ class Questions:
             self.note(error)
             raise
         self.note(None, entry)
-        found = shape or Shape.of(ticket.plan, intervals=intervals)
+        found = Shape.of(ticket.plan, intervals=intervals)
         warnings = [(each, "") for each in ticket.plan.warnings if each not in answer.warnings]
         return Outcome("SELECT", found.fields, found.rows(answer), notices=[*warnings, notice_of(answer)])
 

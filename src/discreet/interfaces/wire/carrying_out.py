@@ -8,6 +8,7 @@ pg_catalog, …           the catalogue, which knows declarations and nothing el
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -28,10 +29,17 @@ from discreet.interfaces.wire.session_settings import (
 )
 from discreet.interfaces.wire.statements import Relations, Statement, Written
 from discreet.interfaces.wire.values import INT4, TEXT, as_text, oid_of
+from discreet.results import is_summary
 
 _T = TypeVar("_T")
 
+_COUNT = re.compile(r"\d{1,9}", re.ASCII)
+
 _MOST_CURSORS = 20
+
+MOST_HELD = 100_000
+"""How many rows may wait in cursors, and as many in portals."""
+
 _MOST_SAVEPOINTS = 100
 
 _TEXT_FIELD = Field("", TEXT)
@@ -144,6 +152,12 @@ class Statements:
 
     # ── Which statement it is ────────────────────────────────────────────────────────────────────────────────────────
 
+    @staticmethod
+    def _check_asked(written: Written) -> None:
+        """Refuse what has several answers."""
+        if is_summary(written.text):
+            raise Refused("0A000", "SUMMARIZE has several answers, and this protocol one", "ask it over HTTP")
+
     def _described(self, statement: Statement, written: Written) -> Sequence[Field] | None:
         """The columns of what it gives."""
         match statement.words:
@@ -207,13 +221,15 @@ class Statements:
 
     def _shape(self, statement: Statement, written: Written) -> Shape:
         """The columns of the answer to a question."""
+        self._check_asked(written)
         terms, intervals = self.settings.terms(_offers(statement)), self.settings.intervals(statement.hints)
         return self._questions.shape(written, terms, intervals=intervals)
 
     def _asked(self, statement: Statement, written: Written, shape: Sequence[Field] | None) -> Outcome:
         """The answer to a question, in the columns that were described, if they were."""
+        self._check_asked(written)
         terms, intervals = self.settings.terms(_offers(statement)), self.settings.intervals(statement.hints)
-        outcome = self._questions.ask(written, terms, None, intervals=intervals)
+        outcome = self._questions.ask(written, terms, intervals=intervals)
         if shape is not None and outcome.fields is not None and len(shape) != len(outcome.fields):
             outcome = replace(outcome, fields=shape, rows=_aligned(outcome, shape))
         return outcome
@@ -226,8 +242,10 @@ class Statements:
         if rest.words[:1] == ("ANALYZE",):
             raise Refused("0A000", "EXPLAIN ANALYZE would ask the question", "EXPLAIN alone costs nothing")
         if rest.tokens and rest.tokens[0].text == "(" and not set(rest.after(1).words[:1]) & _QUESTIONS:  # options
-            rest = rest.after(next(at for at, each in enumerate(rest.tokens) if each.text == ")") + 1)
-        plan = self._questions.explain(as_asked(rest, ()), self.settings.terms(_offers(rest)))
+            rest = rest.after(next((at for at, each in enumerate(rest.tokens) if each.text == ")"), 0) + 1)
+        written = as_asked(rest, ())
+        self._check_asked(written)
+        plan = self._questions.explain(written, self.settings.terms(_offers(rest)))
         lines = [*plan.words.splitlines(), *(f"warning   {each}" for each in plan.warnings)]
         return Outcome("EXPLAIN", [_TEXT_FIELD._replace(name="QUERY PLAN")], [(each,) for each in lines])
 
@@ -258,6 +276,9 @@ class Statements:
             raise Refused("53400", f"at most {_MOST_CURSORS} cursors can be open", "CLOSE one of them")
         rest = statement.after(words.index("FOR") + 1)
         outcome = self._rows_of(rest)
+        held = sum(len(each.outcome.rows) - each.at for each in self._cursors.values())
+        if held + len(outcome.rows) > MOST_HELD:
+            raise Refused("53400", "too many rows wait to be fetched", "CLOSE a cursor; the answer is stored, and free")
         self._cursors[statement.tokens[1].called] = _Cursor(outcome)
         return replace(outcome, tag="DECLARE CURSOR", fields=None, rows=())
 
@@ -286,7 +307,7 @@ class Statements:
         words = [each.text.upper() for each in statement.tokens[1:-1]]
         if {"BACKWARD", "PRIOR", "LAST", "ABSOLUTE", "RELATIVE", "FIRST", "-"} & set(words):
             raise Refused("0A000", "a cursor goes forward only", "FETCH 100 FROM c, or FETCH ALL FROM c")
-        count = next((int(each) for each in words if each.isdecimal() and len(each) < 10), 1)  # noqa: PLR2004
+        count = next((int(each) for each in words if _COUNT.fullmatch(each)), 1)
         rows = cursor.outcome.rows
         end = len(rows) if "ALL" in words else min(cursor.at + count, len(rows))
         fetched, cursor.at = rows[cursor.at : end], end

@@ -18,16 +18,16 @@ from discreet.service import workers
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-_PATIENCE = 10.0
+_PATIENCE = 20.0
 """After how many seconds its process is replaced; it gives up by itself long before that."""
 
-_STARTING = 60.0
+_STARTING = 120.0
 """How many seconds it has to be ready."""
 
 _WAITING = 4
 """How many questions of one subject may wait for it."""
 
-_NICE = 15
+_NICE = 5
 """How far it stands behind what answers questions."""
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from discreet.errors import DiscreetError, Unauthenticated
 from discreet.interfaces.wire import messages
 from discreet.interfaces.wire.asking import Questions, parts_of
-from discreet.interfaces.wire.carrying_out import Failed, Statements
+from discreet.interfaces.wire.carrying_out import MOST_HELD, Failed, Statements
 from discreet.interfaces.wire.catalogue_process import Catalogue
 from discreet.interfaces.wire.messages import (
     Bind,
@@ -45,7 +45,7 @@ _IDLE = 86_400.0
 
 _MOST_PREPARED = 1000
 _MOST_PORTALS = 100
-_MOST_CHARACTERS = 4_000_000
+_MOST_CHARACTERS = 262_144
 """How many statements and portals a client may have, and characters of statements in all."""
 
 _FLUSHED = 65_536
@@ -316,6 +316,8 @@ class Connection:
             raise Refused("42601", "cannot insert multiple commands into a prepared statement")
         if message.name and message.name in self._prepared:
             raise Refused("42P05", f'prepared statement "{message.name[:63]}" already exists')
+        if found and found[0].parameters > messages.MOST_PARAMETERS:
+            raise Refused("54023", f"a statement takes at most {messages.MOST_PARAMETERS} parameters")
         size = len(message.text) + sum(each.size for each in self._prepared.values())
         if len(self._prepared) >= _MOST_PREPARED or size > _MOST_CHARACTERS:
             raise Refused("53400", "too many statements are prepared", "DEALLOCATE ALL")
@@ -372,6 +374,7 @@ class Connection:
         if portal.outcome is None:
             portal.outcome = self._statements.run(portal.statement, portal.literals, portal.shape)
             self._say(portal.outcome)
+            self._check_held()
         rows = portal.outcome.rows
         end = min(portal.at + message.most, len(rows)) if message.most else len(rows)
         count, formats = end - portal.at, _result_formats(portal.formats, len(portal.outcome.fields or ()))
@@ -381,6 +384,14 @@ class Connection:
             self._send(messages.SUSPENDED)
         else:
             self._complete(portal.outcome, count)
+            portal.outcome, portal.at = replace(portal.outcome, rows=(), copied=None), 0
+
+    def _check_held(self) -> None:
+        """Refuse to keep more rows than a client may leave unfetched."""
+        outcomes = (each.outcome for each in self._portals.values() if each.outcome is not None)
+        if sum(len(each.rows) for each in outcomes) > MOST_HELD:
+            self._portals.clear()
+            raise Refused("53400", "too many rows wait to be fetched", "fetch them; the answer is stored, and free")
 
     def _forget(self, name: str | None) -> bool:
         """Forget a prepared statement, or all for None; whether there was one."""

@@ -52,7 +52,9 @@ class Listener:
         self, service: Service, *, host: str, port: int, certificate: Path | None = None, key: Path | None = None
     ) -> None:
         if certificate is None and not is_loopback(host):
-            raise InvalidArgument(f"tokens would travel to {host} in the clear", hint="--certificate FILE --key FILE")
+            raise InvalidArgument(
+                f"tokens would travel to {host} in the clear", hint="listen on this machine, or with a certificate"
+            )
         self._service = service
         self._tls = None if certificate is None else ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         if self._tls is not None and certificate is not None:

@@ -30,7 +30,7 @@ _MOST_OF: Mapping[bytes, int] = MappingProxyType({b"p": 16_384, b"S": 4, b"H": 4
 _TYPES = frozenset(b"BCDEFHPQSXcdfp")
 """The types of messages that a client may send."""
 
-_MOST_PARAMETERS = 32_767
+MOST_PARAMETERS = 32_767
 
 
 class Malformed(Exception):
@@ -234,7 +234,7 @@ class _Reader:
     def count(self) -> int:
         """A number of things that follow."""
         (found,) = struct.unpack("!H", self.take(2))
-        if found > _MOST_PARAMETERS:
+        if found > MOST_PARAMETERS:
             raise Malformed
         return int(found)
 

@@ -83,18 +83,21 @@ def parameters(statement: Statement, said: Sequence[int], columns: Mapping[str, 
     """
     found = [Declared(oid if oid != UNKNOWN else 0) for oid in said]
     found += [Declared(0)] * (statement.parameters - len(found))
-    for at, token in enumerate(statement.tokens):
+    tokens, listed = statement.tokens, None
+    for at, token in enumerate(tokens):
+        if token.text == "(" and at > 1 and tokens[at - 1].word == "IN":
+            listed = _column(tokens, at - 2 - (tokens[at - 2].word == "NOT"), columns)
+        elif token.text == ")":
+            listed = None
         place = int(token.text[1:]) - 1 if token.kind == "parameter" else -1
         if place >= 0 and not found[place].sample:
-            guess = _guessed(statement.tokens, at, columns)
+            guess = _guessed(tokens, at, columns) or listed
             if guess is not None:
                 found[place] = Declared(found[place].oid or guess.oid, guess.sample)
     return [Parameter(oid or TEXT, sample or _SAMPLES.get(oid or TEXT, "1")) for oid, sample in found]
 
 
-def _guessed(  # noqa: PLR0911 — a table of what there is
-    tokens: Sequence[Token], at: int, columns: Mapping[str, Declared]
-) -> Declared | None:
+def _guessed(tokens: Sequence[Token], at: int, columns: Mapping[str, Declared]) -> Declared | None:
     """What a parameter stands beside: a column, a cast or a LIMIT; None for anything else."""
     before = [each.text.upper() for each in tokens[max(at - 3, 0) : at]][::-1] + [""] * 3
     after = [each.text.upper() for each in tokens[at + 1 : at + 3]] + [""] * 2
@@ -111,11 +114,6 @@ def _guessed(  # noqa: PLR0911 — a table of what there is
         while end + 2 < len(tokens) and tokens[end + 1].text == ".":
             end += 2
         return _column(tokens, end, columns)
-    first = at - 1
-    while first > 0 and (tokens[first].text == "," or tokens[first].kind in {"parameter", "text", "number"}):
-        first -= 1
-    if first > 1 and tokens[first].text == "(" and tokens[first - 1].word == "IN":
-        return _column(tokens, first - 2 - (tokens[first - 2].word == "NOT"), columns)
     return None
 
 

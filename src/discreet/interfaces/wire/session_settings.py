@@ -332,7 +332,7 @@ def _options(said: str) -> Iterator[tuple[str, str]]:
         found = _OPTION.match(said, at)
         if found is None:
             raise InvalidArgument(
-                "the connection's options can't be read", hint="-c discreet.epsilon=0.5 sets what may be offered"
+                "the connection's options can't be read", hint="each is -c, a name, an equals sign and a value"
             )
         yield found[1].replace("-", "_"), re.sub(r"\\(.)", r"\1", found[2])
         at = found.end()

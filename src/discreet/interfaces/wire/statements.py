@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple, Self, TypeAlias
 
 from discreet.errors import SqlSyntax, Unsupported
 
-MOST_CHARACTERS = 262_144
-"""How many characters are read at once; a question may have a quarter of them."""
+MOST_CHARACTERS = 131_072
+"""How many characters are read at once; a question may have half of them."""
 
 MOST_STATEMENTS = 100
 """How many statements may be sent in one text."""
@@ -28,7 +28,7 @@ _TOKEN = re.compile(
     |(?P<text>[eE]'(?:[^'\\]|''|\\.)*+'|[nNbBxX]?'(?:[^']|'')*+')
     |(?P<name>"(?:[^"]|"")++")
     |(?P<dollar>\$(?:[^\W\d]\w*+)?\$)
-    |(?P<parameter>\$\d{1,5}(?!\w))
+    |(?P<parameter>\$[1-9]\d{0,4}(?!\w))
     |(?P<number>(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?)
     |(?P<word>[^\W\d][\w$]*+)
     |(?P<sign><>|!=|>=|<=|::|:=|=>|\|\||!?~~?\*?|[^\s])""",
@@ -37,6 +37,10 @@ _TOKEN = re.compile(
 _OPEN = ("'", '"', "e'", "E'")
 _BLOCK = re.compile(r"/\*|\*/")
 _HINT = re.compile(r"\bdiscreet\.(\w{1,40})\s*+=\s*+(?:'([^']{0,200})'|([^\s,;'*]{1,200}))", re.IGNORECASE)
+
+
+_MOST_PLAIN, _LONGEST_PLAIN = 200, 4000
+"""Of how many tokens and characters a statement may be that is known by its text."""
 
 
 class Token(NamedTuple):
@@ -96,7 +100,12 @@ class Statement:
 
     @property
     def plain(self) -> str:
-        """The statement in lower case with one space between tokens, by which what tools always send is known."""
+        """The statement in lower case with one space between tokens, by which what tools always send is known.
+
+        It is empty if there are too many tokens for that.
+        """
+        if len(self.tokens) > _MOST_PLAIN or sum(len(each.text) for each in self.tokens) > _LONGEST_PLAIN:
+            return ""
         return " ".join(each.text if each.kind == "text" else each.text.lower() for each in self.tokens)
 
     def after(self, count: int) -> Statement:
@@ -105,16 +114,17 @@ class Statement:
 
     def relations(self) -> Iterator[tuple[str, ...]]:
         """The names that follow FROM, JOIN and, in a list of relations, a comma, each with its schema if it has one."""
-        depth, lists = 0, set[int]()
+        in_list = [False]  # for each parenthesis that is open
         for at, token in enumerate(self.tokens):
-            depth += (token.text == "(") - (token.text == ")")
-            if token.text == ")":
-                lists = {each for each in lists if each <= depth}
+            if token.text == "(":
+                in_list.append(False)
+            elif token.text == ")" and len(in_list) > 1:
+                in_list.pop()
             if token.word in {"FROM", "JOIN", "TABLE"}:
-                lists.add(depth)
+                in_list[-1] = True
             elif token.word in _ENDS:
-                lists.discard(depth)
-            elif token.text != "," or depth not in lists:
+                in_list[-1] = False
+            elif token.text != "," or not in_list[-1]:
                 continue
             if (name := self._name_at(at + 1)) and token.word not in _ENDS:
                 yield name
@@ -207,39 +217,22 @@ def statements(text: str) -> list[Statement]:
     if len(text) > MOST_CHARACTERS:
         raise Unsupported(f"a text may have {MOST_CHARACTERS:,} characters, not {len(text):,}")
     found: list[Statement] = []
-    reading = _Reading()
+    tokens, hints = list[Token](), dict[str, str]()
     for kind, said, start in _tokens(text):
         if kind == "comment":
-            reading.take_hints(said)
-        elif said == ";":
-            reading.finish(text, found)
-        else:
-            reading.tokens.append(Token(kind, said, start))
-    if not reading.tokens and found:
-        found[-1] = Statement(text, found[-1].tokens, {**found[-1].hints, **reading.hints})
-    reading.finish(text, found)
+            hints.update((name.lower(), quoted or bare) for name, quoted, bare in _HINT.findall(said))
+        elif said != ";":
+            tokens.append(Token(kind, said, start))
+        elif tokens:
+            found.append(Statement(text, tokens, hints))
+            tokens, hints = [], {}
+    if tokens:
+        found.append(Statement(text, tokens, hints))
+    elif hints and found:  # behind the last semicolon
+        found[-1] = Statement(text, found[-1].tokens, {**found[-1].hints, **hints})
+    if len(found) > MOST_STATEMENTS:
+        raise Unsupported(f"at most {MOST_STATEMENTS} statements can be sent at once")
     return found
-
-
-class _Reading:
-    """The statement that is being read."""
-
-    def __init__(self) -> None:
-        self.tokens: list[Token] = []
-        self.hints: dict[str, str] = {}
-
-    def take_hints(self, comment: str) -> None:
-        """Note what a comment offers."""
-        for name, quoted, bare in _HINT.findall(comment):
-            self.hints[name.lower()] = quoted or bare
-
-    def finish(self, text: str, found: list[Statement]) -> None:
-        """The statement ends here."""
-        if self.tokens:
-            if len(found) == MOST_STATEMENTS:
-                raise Unsupported(f"at most {MOST_STATEMENTS} statements can be sent at once")
-            found.append(Statement(text, self.tokens, self.hints))
-        self.__init__()  # type: ignore[misc]  # the next one begins anew
 
 
 _Piece: TypeAlias = tuple[Kind, str, int] | tuple[Literal["comment"], str, int]

@@ -138,7 +138,7 @@ def _numeric(value: Decimal | int) -> bytes:
 
 def _microseconds(value: date) -> int:
     """From 2000 to a time."""
-    time = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)  # noqa: DTZ001
+    time = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)  # noqa: DTZ001 — the same
     return (time - _EPOCH) // timedelta(microseconds=1)
 
 
