@@ -70,6 +70,7 @@ def test_a_token_is_made_listed_and_revoked(folder: Path, run: Any) -> None:
         (["token", "create", "ann", "--role", "auditor", "--most-epsilon", "1"], "no ceiling"),
         (["token", "revoke", "0a1b2c3d4e5f"], "no such token"),
         (["serve", "--host", "0.0.0.0"], "in the clear"),  # noqa: S104 — it is refused
+        (["serve", "--host", "0.0.0.0", "--behind-proxy", "--postgres", "0"], "no proxy for HTTP"),  # noqa: S104 — likewise
         (["serve", "--certificate", "cert.pem"], "a certificate and its key"),
         (["serve", "--base", "0"], "base must be above 0"),
         (["serve", "--witness-every", "0"], "witness_every must be above 0"),

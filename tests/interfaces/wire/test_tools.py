@@ -134,6 +134,11 @@ def test_a_driver_prepares_describes_and_has_values_of_its_types(door: Door) -> 
             connected.execute(question, (500,))
         assert caught.value.diag.sqlstate == "22003"  # the mean of a column without bounds
         assert caught.value.diag.statement_position is not None
+        listed = "SELECT COUNT(*) AS n FROM people WHERE id < 500 AND k = ANY(%s)"
+        first, again = (
+            connected.execute(listed, (["a", "it's \"\\"],), prepare=prepare).fetchone() for prepare in (False, True)
+        )
+        assert first == again
         for value in (date(2020, 1, 1), datetime(2020, 1, 1, 12), True):
             with pytest.raises(psycopg.errors.DatatypeMismatch):
                 connected.execute("SELECT COUNT(*) FROM people WHERE id = %s", (value,))
@@ -142,7 +147,7 @@ def test_a_driver_prepares_describes_and_has_values_of_its_types(door: Door) -> 
             assert rows == [(0,)]  # which is declared, and so free
         assert connected.execute("SELECT COUNT(*) FROM people WHERE id < %s", (Decimal("-1.5"),)).fetchall()
         assert connected.execute("SELECT COUNT(*) FROM people WHERE id < %s", (-1.5,)).fetchall()
-    assert float(spent(door.running) - before) == pytest.approx(0.1)
+    assert float(spent(door.running) - before) == pytest.approx(0.15)
 
 
 def test_transactions_are_what_drivers_take_them_for(door: Door) -> None:
@@ -410,3 +415,65 @@ def test_psql_shows_what_it_shows_of_a_real_server(door: Door) -> None:
         command = ["psql", "-X", "-At", "-h", server.folder, "-U", "ledger", "-d", "postgres", "-f", "-"]
         real = subprocess.run(command, check=True, input=script, text=True, capture_output=True, timeout=120)
     assert psql(door, script).stdout.splitlines() == real.stdout.splitlines()
+
+
+JAVA = """
+import java.sql.*;
+import java.util.*;
+
+public class Asks {
+    static int rows(ResultSet found) throws SQLException { int n = 0; while (found.next()) n++; return n; }
+
+    public static void main(String[] given) throws Exception {
+        Properties said = new Properties();
+        said.put("user", "me");
+        said.put("password", System.getenv("PGPASSWORD"));
+        said.put("options", "-c discreet.epsilon=0.05");
+        Connection c = DriverManager.getConnection("jdbc:postgresql://127.0.0.1:" + given[0] + "/people", said);
+        DatabaseMetaData d = c.getMetaData();
+        System.out.print(rows(d.getSchemas()) + " " + rows(d.getTables(null, null, "%", new String[] {"TABLE"})) + " ");
+        System.out.print(rows(d.getColumns(null, "public", "people", "%")) + " ");
+        for (ResultSet each : List.of(d.getPrimaryKeys(null, "public", "people"), d.getFunctions(null, null, "%"),
+                d.getIndexInfo(null, "public", "people", false, true), d.getImportedKeys(null, "public", "people")))
+            System.out.print(rows(each) + " ");
+        System.out.print((d.getSQLKeywords().length() > 0) + " " + (rows(d.getTypeInfo()) > 9) + " ");
+        String asked = "SELECT k, COUNT(*) AS n FROM people WHERE id < ? AND k <> ? GROUP BY k";
+        PreparedStatement s = c.prepareStatement(asked);
+        System.out.print(s.getMetaData().getColumnTypeName(2) + " ");
+        Set<Long> seen = new HashSet<>();
+        for (int i = 0; i < 7; i++) {
+            s.setInt(1, 41);
+            s.setString(2, "zz");
+            ResultSet r = s.executeQuery();
+            r.next();
+            seen.add(r.getLong(2));
+        }
+        System.out.print(seen.size() + " ");
+        try { c.createStatement().executeQuery("SELECT nope FROM people"); }
+        catch (SQLException e) { System.out.println(e.getSQLState()); }
+    }
+}
+"""
+
+
+@pytest.mark.soak
+def test_a_driver_of_java_finds_tables_and_asks(door: Door, tmp_path: Path) -> None:
+    """Its metadata are there, and seven runs of a prepared statement, the last in binary, are one debit."""
+    driver = Path("/usr/share/java/postgresql.jar")  # of Debian's libpostgresql-jdbc-java
+    java = shutil.which("java")
+    if java is None or not driver.exists():
+        pytest.skip("Java, or its driver for PostgreSQL, isn't installed")
+    source, before = tmp_path / "Asks.java", spent(door.running)
+    source.write_text(JAVA, encoding="utf-8")
+    found = subprocess.run(
+        [java, "-cp", driver, source, str(door.port)],
+        check=True,
+        env={**os.environ, "PGPASSWORD": door.running.tokens["analyst"]},
+        text=True,
+        capture_output=True,
+        timeout=300,
+    )
+    assert found.stdout.split() == ["3", "1", "2", "0", "0", "0", "0", "true", "true", "int8", "1", "42703"], (
+        found.stdout
+    )
+    assert float(spent(door.running) - before) == pytest.approx(0.05)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from discreet.interfaces.wire.statements import Statement, Token, Written
 from discreet.interfaces.wire.values import (
+    ARRAY_OF,
     BOOL,
     DATE,
     FLOAT8,
@@ -94,10 +95,12 @@ def parameters(statement: Statement, said: Sequence[int], columns: Mapping[str, 
             guess = _guessed(tokens, at, columns) or listed
             if guess is not None:
                 found[place] = Declared(found[place].oid or guess.oid, guess.sample)
-    return [Parameter(oid or TEXT, sample or _SAMPLES.get(oid or TEXT, "1")) for oid, sample in found]
+    return [Parameter(oid or TEXT, sample or _sample(oid or TEXT)) for oid, sample in found]
 
 
-def _guessed(tokens: Sequence[Token], at: int, columns: Mapping[str, Declared]) -> Declared | None:
+def _guessed(  # noqa: PLR0911 — a table of what there is
+    tokens: Sequence[Token], at: int, columns: Mapping[str, Declared]
+) -> Declared | None:
     """What a parameter stands beside: a column, a cast or a LIMIT; None for anything else."""
     before = [each.text.upper() for each in tokens[max(at - 3, 0) : at]][::-1] + [""] * 3
     after = [each.text.upper() for each in tokens[at + 1 : at + 3]] + [""] * 2
@@ -105,6 +108,8 @@ def _guessed(tokens: Sequence[Token], at: int, columns: Mapping[str, Declared]) 
         return Declared(_NAMED[after[1]]) if after[1] in _NAMED else None
     if before[0] in {"LIMIT", "OFFSET"}:
         return Declared(INT8)
+    if before[0] == "(" and before[1] in {"ANY", "ALL", "SOME"} and before[2] in _COMPARED:
+        return _list_of(_column(tokens, at - 4, columns))
     if before[0] in _COMPARED | {"BETWEEN"}:
         return _column(tokens, at - 2, columns)
     if before[0] == "AND" and before[2] == "BETWEEN":
@@ -115,6 +120,18 @@ def _guessed(tokens: Sequence[Token], at: int, columns: Mapping[str, Declared]) 
             end += 2
         return _column(tokens, end, columns)
     return None
+
+
+def _sample(oid: int) -> str:
+    """A literal of a type."""
+    return "ARRAY[NULL]" if oid in ARRAY_OF.values() else _SAMPLES.get(oid, "1")
+
+
+def _list_of(declared: Declared | None) -> Declared:
+    """A list of what is declared of a column; of texts, where nothing is."""
+    oid = TEXT if declared is None else declared.oid
+    sample = (declared.sample if declared is not None else "") or _SAMPLES.get(oid, "1")
+    return Declared(ARRAY_OF[oid], f"ARRAY[{sample}]")
 
 
 def _column(tokens: Sequence[Token], at: int, columns: Mapping[str, Declared]) -> Declared | None:

@@ -30,6 +30,16 @@ _FIELDS: Mapping[str, tuple[int, int]] = MappingProxyType(
 )
 """OID and size of the type for each kind of values."""
 
+ARRAY_OF: Mapping[int, int] = MappingProxyType(
+    {
+        BOOL: 1000, INT2: 1005, INT4: 1007, TEXT: 1009, VARCHAR: 1015, INT8: 1016, FLOAT4: 1021, FLOAT8: 1022,
+        TIMESTAMP: 1115, DATE: 1182, NUMERIC: 1231,
+    }
+)  # fmt: skip
+"""OIDs of arrays, by those of their elements."""
+
+_ELEMENT_OF: Mapping[int, int] = MappingProxyType({array: oid for oid, array in ARRAY_OF.items()})
+
 OID_OF: Mapping[str, int] = MappingProxyType({kind: oid for kind, (oid, _) in _FIELDS.items()} | {"decimal": NUMERIC})
 """The OID of the type for each kind."""
 
@@ -183,6 +193,8 @@ def literal(value: bytes | None, oid: int, form: int) -> str:
         raise InvalidArgument(f"there is no format {form} of parameters", hint="0 is text, and 1 is binary")
     if value is None:
         return "NULL"
+    if oid in _ELEMENT_OF and not form:
+        return _array(value, _ELEMENT_OF[oid])
     if oid not in _LITERALS:
         raise TypeMismatch(
             f"parameters of the type with OID {oid} can't be used",
@@ -193,6 +205,36 @@ def literal(value: bytes | None, oid: int, form: int) -> str:
         return _LITERALS[oid](read)
     except (ArithmeticError, InvalidOperation, KeyError, TypeError, ValueError, struct.error):
         raise InvalidArgument("a parameter isn't a value of the type that it has") from None
+
+
+_ELEMENTS = re.compile(r'(?:"((?:[^"\\]|\\.)*+)"|([^",{}\\]+))(?:,(?=.)|\Z)', re.DOTALL)
+
+
+def _array(value: bytes, oid: int) -> str:
+    """An array of one dimension, as it is written in text.
+
+    Examples:
+        >>> print(_array(b'{a,"b,c",NULL}', TEXT), _array(b"{}", INT8))
+        ARRAY['a', 'b,c', NULL] ARRAY[]
+    """
+    wrong = InvalidArgument("a parameter isn't a list of values, as PostgreSQL writes one")
+    try:
+        said = value.decode().strip()
+    except UnicodeDecodeError:
+        raise wrong from None
+    if not (said.startswith("{") and said.endswith("}")):
+        raise wrong
+    inner, at, found = said[1:-1], 0, list[str]()
+    while at < len(inner):
+        element = _ELEMENTS.match(inner, at)
+        if element is None:
+            raise wrong
+        quoted_text, bare = element.groups()
+        is_null = bare is not None and bare.strip().upper() == "NULL"
+        text = re.sub(r"\\(.)", r"\1", quoted_text, flags=re.DOTALL) if bare is None else bare
+        found.append(literal(None if is_null else text.encode(), oid, 0))
+        at = element.end()
+    return f"ARRAY[{', '.join(found)}]"
 
 
 def _decoded(value: bytes, oid: int) -> Any:  # noqa: ANN401 — of any type
@@ -283,7 +325,6 @@ _LITERALS: Mapping[int, Callable[[str], str]] = MappingProxyType(
         **dict.fromkeys((INT2, INT4, INT8, OID), _whole),
         **dict.fromkeys((FLOAT4, FLOAT8, NUMERIC), _number),
         **dict.fromkeys((TEXT, VARCHAR, BPCHAR, UNKNOWN), quoted),
-        **dict.fromkeys((1005, 1007, 1009, 1015, 1016), quoted),  # arrays, which the catalogue is asked with
         BOOL: _boolean,
         DATE: lambda said: f"DATE '{date.fromisoformat(said.strip()).isoformat()}'",
         TIMESTAMP: _time,
