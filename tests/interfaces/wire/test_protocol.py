@@ -277,7 +277,7 @@ def fuzzed(count: int, seed: int) -> None:
 
 def test_mutated_streams_never_crash_hang_leak_or_ask_more() -> None:
     """Each has a few bytes changed, left out, put in or doubled, or another length."""
-    fuzzed(1500, seed=1)
+    fuzzed(3000, seed=1)
 
 
 @pytest.mark.soak

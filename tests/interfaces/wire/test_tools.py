@@ -13,6 +13,8 @@ from contextlib import ExitStack, closing, contextmanager
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
+from threading import Timer
+from time import monotonic
 from typing import Any, NamedTuple
 
 import pytest
@@ -87,6 +89,7 @@ def test_psql_asks_and_is_told_what_it_cost_and_how_exact_it_is(door: Door) -> N
         "SET discreet.epsilon = 0.5",
         "cost ε = 0.5, entry",
         "cost none: the same answer again",
+        "limits: at most 1 row of each id counts; SET discreet.cut_off = on measures",
         "LINE 2:   WHERE idd < 5",
         "did you mean id?",
         "no table here is called 'nobody'",
@@ -223,8 +226,13 @@ def test_a_client_that_goes_or_cancels_pays_all_the_same_and_once(door: Door) ->
         assert sock.recv(1) == b""
     with door.connect() as connected:
         assert connected.execute("SELECT COUNT(*) FROM people WHERE id < 21").fetchone()
+        begun, cancel = monotonic(), Timer(0.1, connected.cancel_safe)
+        cancel.start()
+        assert connected.execute("SELECT COUNT(*) FROM people WHERE id < 22").fetchone()
+        assert monotonic() - begun > 0.9  # its plan gives it a second
+        cancel.join()
     door.running.settled()
-    assert float(spent(door.running) - before) == pytest.approx(0.05)
+    assert float(spent(door.running) - before) == pytest.approx(0.1)
 
 
 def test_many_connections_at_once_are_each_answered(door: Door) -> None:

@@ -55,13 +55,14 @@ _QUIET = {"warning", "error", "fatal", "panic", "log"}
 """Values of `client_min_messages` at which no notices are wanted."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Prepared:
-    """A prepared statement; None for an empty one."""
+    """A prepared statement, None for an empty one; and its columns, once the client was told of them."""
 
     statement: Statement | None
     parameters: Sequence[Parameter]
     size: int
+    shape: Sequence[Field] | None = None
 
 
 @dataclass(slots=True)
@@ -341,7 +342,7 @@ class Connection:
         if message.portal and message.portal in self._portals:
             raise Refused("42P03", f'portal "{message.portal[:63]}" already exists')
         values = literals(takes, message.values, message.formats)
-        self._portals[message.portal] = _Portal(prepared.statement, values, message.results)
+        self._portals[message.portal] = _Portal(prepared.statement, values, message.results, prepared.shape)
         self._send(messages.BOUND)
 
     def _describe(self, message: Describe) -> None:
@@ -360,6 +361,8 @@ class Connection:
         fields = None if statement is None else self._statements.fields(statement, values)
         if message.is_portal:
             portal.shape = fields
+        else:
+            prepared.shape = fields
         if fields is None:
             self._send(messages.NO_DATA)
         else:

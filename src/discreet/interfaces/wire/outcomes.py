@@ -131,7 +131,9 @@ def notice_of(answer: Answer) -> tuple[str, str]:
     errors = [words for column in answer.names if (words := _error(answer, column))]
     level = f" at {float(answer.confidence) * 100:.6g} %" if errors else ""
     said = [f"{', '.join(errors)}{level}"] if errors else []
-    detail = [f"{each.title}: {each.words}" for each in answer.notes() if each.title not in {"±", "cost"}]
+    detail = [f"{each.title}: {each.words}" for each in answer.notes() if each.title not in {"±", "cost", "limits"}]
+    if answer.limits and answer.cut_off is None:
+        detail.insert(0, f"limits: {answer.limits}; SET discreet.cut_off = on measures how much that leaves out")
     if answer.coverage and errors:
         detail.insert(0, answer.coverage)
     return "; ".join([*said, f"cost {answer.price}"]), "\n".join(detail)
