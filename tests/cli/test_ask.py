@@ -286,7 +286,7 @@ def test_a_number_out_of_range_is_refused_and_costs_nothing(run: Any, offer: lis
     """What is offered is checked before anything is spent: also what only the display needs."""
     result = run("ask", COUNT, *offer)
     assert result.exit_code == 1, result.output
-    assert result.stderr.startswith("error[invalid_argument]: ")
+    assert result.stderr.startswith(f"error[{'invalid_argument' if offer else 'offer_required'}]: ")
     assert history(run) == []
 
 
