@@ -1,4 +1,7 @@
-"""SQLSTATEs: five characters for each error, as programs that know databases expect them."""
+"""SQLSTATEs: five characters for each error, as programs that know databases expect them.
+
+Source: PostgreSQL 15, appendix A, "PostgreSQL Error Codes".
+"""
 
 from __future__ import annotations
 
@@ -19,18 +22,21 @@ BY_CATEGORY: Mapping[Category, str] = {
 
 BY_KIND: Mapping[type[DiscreetError], str] = {
     errors.SqlSyntax: "42601",
-    errors.NotOneSelect: "42601",
+    errors.NotOneSelect: "0A000",
     errors.UnknownTable: "42P01",
     errors.UnknownColumn: "42703",
     errors.UnknownFunction: "42883",
     errors.TypeMismatch: "42804",
     errors.UngroupedColumn: "42803",
     errors.InvalidArgument: "22023",
+    errors.DeltaRequired: "22023",
+    errors.LimitsRequired: "22023",
+    errors.UnboundedColumn: "22003",
     errors.Unsupported: "0A000",
     errors.ExtraMissing: "0A000",
     errors.TooManyGroups: "54000",
     errors.TooManyValues: "54000",
-    errors.Unauthenticated: "28000",
+    errors.Unauthenticated: "28P01",
     errors.ServerUnreachable: "08001",
     errors.ReplyMalformed: "08P01",
     errors.AnswerContradicted: "08P01",

@@ -260,7 +260,7 @@ def test_the_dbapi_asks_a_server(gate: tuple[Served, str]) -> None:
         assert dict(again.all()).keys() == {"a", "b"}
     with dbapi.connect(address, "dsc_nobody") as connection, pytest.raises(dbapi.OperationalError) as stranger:
         _ = connection.schema
-    assert stranger.value.sqlstate == "28000"
+    assert stranger.value.sqlstate == "28P01"
     engine.dispose()
 
 

@@ -8,8 +8,9 @@ from time import monotonic
 from typing import Any
 
 from discreet.errors import DeltaRequired, DiscreetError, LedgerError, OfferRequired, TooManyWaiting
+from discreet.interfaces.sqlstates import sqlstate_of
+from discreet.interfaces.wire.hints import hint_of
 from discreet.interfaces.wire.outcomes import Outcome, Refused, Shape, notice_of
-from discreet.interfaces.wire.sqlstates import hint_of, sqlstate_of
 from discreet.interfaces.wire.statements import Written
 from discreet.results import Answer
 from discreet.service import Ask, Caller, Event, Planned, PublicError, Service, Ticket
@@ -91,7 +92,7 @@ class Questions:
 
     def note(self, error: DiscreetError | None, entry: int = 0, address: str = "") -> None:
         """Count and log what became of a question, or of a connection: never its text, nor a token."""
-        status = "2xx" if error is None else "5xx" if sqlstate_of(PublicError.of(error)) in _FAILED else "4xx"
+        status = "2xx" if error is None else "5xx" if sqlstate_of(error) in _FAILED else "4xx"
         self._service.metrics.count("discreet_requests", route=ROUTE, status=status)
         code = "" if error is None else error.code
         self._service.log.write(
@@ -139,7 +140,7 @@ def parts_of(error: DiscreetError | Refused, position: int = 0, severity: str = 
     public = PublicError.of(error)
     return {
         **head,
-        "C": sqlstate_of(public),
+        "C": sqlstate_of(error),
         "M": public.message,
         "H": hint_of(public),
         "P": str(position) if position else "",
