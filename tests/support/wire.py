@@ -186,6 +186,10 @@ class NoTables:
         assert terms
         return replace(PLANNED, expected=[[]], columns=[[PlannedColumn("plan", "text")]])
 
+    def left(self, _: Caller) -> str:
+        """Nobody knows."""
+        return ""
+
     def ask(self, caller: Caller, asked: Ask) -> Ticket:
         """An answer, at once."""
         self.asked.append(asked)

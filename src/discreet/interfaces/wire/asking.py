@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from threading import Event as Flag
 from time import monotonic
 from typing import Any
@@ -86,6 +87,8 @@ class Questions:
             self.note(error)
             raise
         self.note(None, entry)
+        with suppress(DiscreetError):  # it was paid for, whatever is left
+            answer = answer.__replace__(left=self._service.left(self.caller))
         found = Shape.of(ticket.plan, intervals=intervals)
         warnings = [(each, "") for each in ticket.plan.warnings if each not in answer.warnings]
         return Outcome("SELECT", found.fields, found.rows(answer), notices=[*warnings, notice_of(answer)])
