@@ -70,18 +70,21 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 — whatever was given
     """A scalar of NumPy's as Python's: finer times are cut off at microseconds, and what is no time is NULL."""
     if type(value).__module__ != "numpy" or getattr(value, "shape", None) != () or value.dtype.kind == "m":
         return value
+    if value.dtype.kind != "M":
+        return value.item()
     found = value.item()
-    return value.astype("datetime64[us]").item() if value.dtype.kind == "M" and isinstance(found, int) else found
+    found = value.astype("datetime64[us]").item() if isinstance(found, int) else found
+    return value if isinstance(found, int) else found  # a time that Python doesn't know is no number
 
 
 def _number(value: float | Decimal, which: str) -> Value:
     """A number that can be written out."""
-    if not isinstance(value, int) and not isfinite(value):
+    if not (value.is_finite() if isinstance(value, Decimal) else isinstance(value, int) or isfinite(value)):
         raise InvalidArgument(f"{which} must be a finite number")
     if isinstance(value, float):
         return float(value)
     places = -int(value.as_tuple().exponent) if isinstance(value, Decimal) else 0
-    if abs(value) >= 10**_MOST_DIGITS or places > _MOST_DIGITS:
+    if not -(10**_MOST_DIGITS) < value < 10**_MOST_DIGITS or places > _MOST_DIGITS:  # a Decimal's abs() would round
         raise InvalidArgument(f"{which} must have at most {_MOST_DIGITS} digits on each side of the point")
     return value if isinstance(value, Decimal) else int(value)
 

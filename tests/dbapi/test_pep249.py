@@ -10,6 +10,7 @@ import pytest
 
 import discreet as dp
 from discreet import dbapi
+from discreet.errors import QueryError
 from discreet.results import Answer
 
 COUNT = "SELECT COUNT(*) AS n FROM people WHERE age >= ?"
@@ -191,6 +192,16 @@ def test_parameters_that_do_not_fit_are_refused(
     with pytest.raises(dbapi.Error, match=words):
         connection.cursor().execute(COUNT, parameters)  # type: ignore[arg-type]  # that's the point
     assert tables.spent == spent
+
+
+def test_refusals_show_the_question_as_it_was_given(tables: dp.Protected, connection: dbapi.Connection) -> None:
+    """With its placeholders: the place is one of that text. A SUMMARIZE stands for several questions."""
+    question = "SELECT COUNT(*) AS n FROM people WHERE sex = ? AND agee > ?"
+    with pytest.raises(QueryError) as caught:
+        tables.plan(question, epsilon=1, parameters=["long enough to move what follows", 1])
+    assert (caught.value.text, caught.value.place) == (question, (1, question.index("agee") + 1))
+    with pytest.raises(dbapi.ProgrammingError, match="parameters are for one question"):
+        connection.cursor().execute("SUMMARIZE SELECT age FROM people WHERE age > ?", [40])
 
 
 def test_many_at_once_are_refused(connection: dbapi.Connection) -> None:

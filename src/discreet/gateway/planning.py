@@ -31,6 +31,7 @@ from discreet.query.planner import (
     make_plan,
     rebound,
 )
+from discreet.results import is_summary
 from discreet.tables import Dataset, declarations_of
 from discreet.tables.schema.dataset import EMBEDDED
 
@@ -69,7 +70,7 @@ class Planning:
 
         if not request.parameters:
             return self._made(question, request)
-        if not isinstance(question, str):
+        if not isinstance(question, str) or is_summary(question):
             raise InvalidArgument("parameters are for one question in SQL", hint="ask each question on its own")
         filled = filled_in(question, request.dialect, request.parameters)
         try:

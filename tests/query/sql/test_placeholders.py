@@ -141,9 +141,25 @@ def test_places_are_those_of_the_text_that_was_given() -> None:
     error = SqlSyntax("x", place=module.place_at(filled.text, filled.text.index("aaaa") + 3))
     filled.replaced(error)
     assert error.place == (1, 8)
+    given = "SELECT COUNT(*)\nFROM t WHERE a = ? AND b = ? ORDER"
     with pytest.raises(SqlSyntax) as caught:
-        filled_in("SELECT COUNT(*)\nFROM t WHERE a = ? AND b = ? ORDER", "duckdb", ["long text", 1])
-    assert caught.value.place == (2, 30)
+        filled_in(given, "duckdb", ["long text", 1])
+    assert (caught.value.place, caught.value.text) == ((2, 30), given)
+
+
+def test_every_digit_of_a_decimal_is_written() -> None:
+    """Also those beyond what arithmetic with decimals keeps."""
+    digits = "1234567890" * 4
+    for value, written in ((Decimal(digits), digits), (Decimal(f"-0.{digits}"), f"(-0.{digits})")):
+        assert filled_in("SELECT ?", "duckdb", read_parameters([value])).text == f"SELECT {written}"
+
+
+def test_a_number_that_is_written_as_another_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What rounds on the way is caught, as a text is that changes."""
+    monkeypatch.setattr(module, "_literal", lambda _: exp.Literal.number("1.5"))
+    for value in (1.25, 2, Decimal("1.51")):
+        with pytest.raises(Unsupported):
+            filled_in("SELECT ?", "duckdb", [value])
 
 
 @pytest.mark.parametrize(
@@ -159,6 +175,7 @@ def test_a_value_is_sent_and_read_again(value: Value) -> None:
     "sent",
     [
         *({}, "a", {"0": 1}, [[1]], [{"date": "x"}], [{"date": 1}], [{"time": "12:00"}], [{"decimal": "NaN"}]),
+        *([{"decimal": "sNaN"}], [{"decimal": "-Infinity"}], [{"decimal": "1E+40"}], [{"decimal": "-1E+40"}]),
         *([{"decimal": "1e999999"}], [{"decimal": "1e-99"}], [{}], [{"date": "2020-01-01", "x": "y"}], [10**40]),
         *([float("inf")], [{"timestamp": "2020-01-01T00:00:00Z"}], [{"decimal": [1]}]),
     ],
@@ -175,7 +192,8 @@ def test_scalars_of_libraries_are_values() -> None:
     np, pd = pytest.importorskip("numpy"), pytest.importorskip("pandas")
     found = read_parameters([np.int64(3), np.float64(0.5), np.bool_(True), np.str_("a"), pd.Timestamp("2020-01-01")])  # noqa: FBT003 — a value
     assert [type(each) for each in found] == [int, float, bool, str, datetime]
-    for wrong in (pd.NaT, np.timedelta64(1, "ns"), np.array([1]), pd.Timestamp("2020-01-01", tz="UTC")):
+    beyond = np.datetime64("20000-01-01")  # which NumPy's `item` makes a number
+    for wrong in (pd.NaT, np.timedelta64(1, "ns"), np.array([1]), pd.Timestamp("2020-01-01", tz="UTC"), beyond):
         with pytest.raises(InvalidArgument):
             read_parameters([wrong])
     times = [np.datetime64("2020-01-01"), np.datetime64("2020-01-01", "ns"), np.datetime64("NaT")]

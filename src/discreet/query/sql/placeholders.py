@@ -48,6 +48,7 @@ class FilledIn:
 
     def replaced(self, error: QueryError) -> None:
         """Move an error's place from this text to that which was given."""
+        error.text = self.given
         if error.place is None or not self.gaps:
             return
         line, column = error.place
@@ -147,8 +148,13 @@ def _literal(value: Value) -> exp.Expression:
         case date():
             return exp.cast(exp.Literal.string(value.isoformat()), "date")
         case int() | float() | Decimal():
-            number = exp.Literal.number(format(abs(value), "f") if isinstance(value, Decimal) else repr(abs(value)))
+            number = exp.Literal.number(_size(value))
             return exp.Paren(this=exp.Neg(this=number)) if value < 0 else number
+
+
+def _size(value: float | Decimal) -> str:
+    """A number without its sign, digit by digit: `abs` would round a Decimal."""
+    return format(value.copy_abs(), "f") if isinstance(value, Decimal) else repr(abs(value))
 
 
 def _checked(tokens: Sequence[Token], value: Value) -> list[_Seen]:
@@ -161,6 +167,8 @@ def _checked(tokens: Sequence[Token], value: Value) -> list[_Seen]:
     if isinstance(value, str) and [_seen(token) for token in tokens] != [("STRING", value)]:
         raise _unwritable()
     if not isinstance(value, bool | None) and len(held) != 1:
+        raise _unwritable()
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool) and held[0].text != _size(value):
         raise _unwritable()
     return [_seen(token) for token in tokens]
 
