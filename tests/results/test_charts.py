@@ -333,6 +333,24 @@ def test_ticks_are_round_few_and_within() -> None:
     assert [text for _, text in time_ticks(start, start + 0.3, 5)] == ["27 Nov 6:00", "9:00", "12:00"]
 
 
+def test_values_at_the_ends_of_their_kind_are_drawn() -> None:
+    """The whole calendar, and numbers between whose ends there is none: quickly, and in the sheet."""
+    calendar = (datetime(1, 1, 1), datetime(2020, 2, 1), datetime(2020, 3, 1), datetime.max)
+    seen = AnswerColumn("seen", "timestamp", calendar)
+    reals = AnswerColumn("x", "real", (1.7e308, -1.7e308, 5e-324, -0.0))
+    tiny = AnswerColumn("x", "real", (5e-324, -5e-324, 0.0, -0.0))
+    wide: list[Any] = [(calendar[0], calendar[-1])] * 4
+    for keys in ([], [key("at", "timestamp", calendar)], [key("on", "date", [each.date() for each in calendar])]):
+        for noisy, ends in ((seen, wide), (reals, [(-1.7e308, 1.7e308)] * 4), (reals, 0.0), (tiny, 0.0)):
+            chart = charted(keys, noisy, ends)
+            for width in (WIDE, NARROW):
+                drawing = chart.drawing(width)
+                parsed(drawing)
+                assert all(-1e4 < at < 1e4 for mark in drawing.marks for edge in edges(mark) for at in edge)
+    for low, high in ((1, moment(calendar[-1])), (moment(calendar[-1]) - 0.5, moment(calendar[-1])), (-9, 4e6)):
+        assert 0 < len(time_ticks(low, high, 7)) <= 7
+
+
 def test_an_answer_without_noise_has_no_picture() -> None:
     """Nor has one without rows; and to draw them all is refused."""
     assert charts([key("plan", "text", ["a"])], {"plan": [None]}, LEVEL) == []

@@ -16,6 +16,7 @@ Tick: TypeAlias = tuple[float, str]
 _YEARS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 _MONTHS = (1, 3, 6)
 _DAYS = (1, 2, 7, 14)
+_YEAR_DAYS, _MONTH_DAYS = 365, 30
 _MINUTES = (1, 5, 15, 30, 60, 180, 360, 720)
 _MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DAY_MINUTES = 24 * 60
@@ -138,6 +139,7 @@ def time_ticks(low: float, high: float, most: int) -> list[Tick]:
         >>> [text for _, text in time_ticks(moment(date(1900, 1, 1)), moment(date(2000, 1, 1)), 6)]
         ['1900', '1920', '1940', '1960', '1980', '2000']
     """
+    low, high = (min(max(end, 1.0), float(date.max.toordinal())) for end in (low, high))  # the calendar ends here
     for found in _times(low, high):
         if len(found) <= most:
             return found
@@ -156,13 +158,15 @@ def _times(low: float, high: float) -> Iterator[list[Tick]]:
         if span / days < _MOST_TICKS:
             start = ceil(low)
             yield _dated([date.fromordinal(day) for day in range(start, floor(high) + 1, days)], "day")
-    first, last = date.fromordinal(max(1, ceil(low))), date.fromordinal(max(1, floor(high)))
+    first, last = date.fromordinal(ceil(low)), date.fromordinal(floor(high))
     for months in _MONTHS:
-        numbers = range(_month(first) if first.day == 1 else _month(first) + 1, _month(last) + 1)
-        yield _dated([date(each // 12, each % 12 + 1, 1) for each in numbers if each % months == 0], "month")
+        if span / _MONTH_DAYS / months < _MOST_TICKS:
+            numbers = range(_month(first) if first.day == 1 else _month(first) + 1, _month(last) + 1)
+            yield _dated([date(each // 12, each % 12 + 1, 1) for each in numbers if each % months == 0], "month")
     for years in _YEARS:
-        year = first.year if first.timetuple().tm_yday == 1 else first.year + 1
-        yield [(moment(date(each, 1, 1)), str(each)) for each in range(year, last.year + 1) if each % years == 0]
+        if span / _YEAR_DAYS / years < _MOST_TICKS:
+            year = first.year if first.timetuple().tm_yday == 1 else first.year + 1
+            yield [(moment(date(each, 1, 1)), str(each)) for each in range(year, last.year + 1) if each % years == 0]
 
 
 def _clock(minutes: int, *, dated: bool) -> Tick:

@@ -26,6 +26,9 @@ _NEXT = 1.5
 
 _FOUR_DIGITS = 9999
 
+_GREATEST, _LEAST = 1e200, 1e-200
+"""Numbers beyond these stand where these do: a scale from end to end of them is still a number, and so is its step."""
+
 _LONG = 80
 """Longer labels are cut where they are read out."""
 
@@ -255,7 +258,7 @@ def _series(column: AnswerColumn, intervals: Sequence[Interval], keys: tuple[Key
 
 def _ends(found: tuple[Any, Any]) -> Ends:
     """The ends of an interval as numbers; None if one can't be."""
-    low, high = (moment(end) if isinstance(end, date) else float(end) for end in found)
+    low, high = (moment(end) if isinstance(end, date) else _placed(float(end)) for end in found)
     return None if isnan(low) or isnan(high) else (low, high)
 
 
@@ -266,11 +269,18 @@ def number_of(value: object) -> float | None:
             return None
         case int() | float() | Decimal() | Fraction():
             number = float(value)
-            return number if isfinite(number) else None
+            return _placed(number) if isfinite(number) else None
         case date():
             return moment(value)
         case _:
             return None
+
+
+def _placed(number: float) -> float:
+    """Where a number stands on an axis."""
+    if not isfinite(number):
+        return number
+    return 0.0 if abs(number) < _LEAST else min(max(number, -_GREATEST), _GREATEST)
 
 
 def _key(column: AnswerColumn) -> Key:
