@@ -15,7 +15,7 @@ from discreet import dbapi
 from discreet.dbapi.sqlalchemy_dialect import DiscreetDialect
 from support.dialect import register
 
-TOKEN = "dsc_0123456789abcdef"  # noqa: S105 — nobody's
+TOKEN = f"dsc_{'S' * 43}"
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,9 @@ def test_a_url_says_whom_to_ask(url: str, source: str, token: object, arguments:
         lambda: dbapi.connect(f"https://:{TOKEN}@gate.example.org"),
         lambda: dbapi.connect("http://gate.example.org", TOKEN),
         lambda: dbapi.connect("gate.example.org", TOKEN),
+        lambda: dbapi.connect(TOKEN),
+        lambda: dbapi.connect(f"gate.example.org:{TOKEN}"),
+        lambda: sa.create_engine(f"discreet://:{TOKEN}@h?patience={TOKEN}").connect(),
         lambda: dbapi.connect("https://gate.example.org", f"{TOKEN} and more"),
         lambda: dbapi.connect("https://gate.example.org", TOKEN, analyst="ann"),
         lambda: dbapi.connect("http://127.0.0.1:9", TOKEN, patience=0).schema,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeAlias, cast
@@ -16,6 +17,9 @@ from discreet.results import Answer
 
 Accuracies: TypeAlias = Rationalizable | Mapping[str, Any]
 """The half width of intervals to reach, of all columns or by name."""
+
+
+_MAY_HOLD_A_TOKEN = re.compile(r"://|dsc_[\w-]{43}", re.ASCII)
 
 
 def connect(  # noqa: PLR0913 — what a caller may say, each by name
@@ -81,7 +85,7 @@ def connect(  # noqa: PLR0913 — what a caller may say, each by name
 
             remote = connect_to(source, token, key=key, patience=patience, in_the_clear=in_the_clear, progress=progress)
             return Connection(cast("Tables", remote), set_so_far, label=source.strip().rstrip("/"))
-        if isinstance(source, str) and "://" in source:  # which may hold a token, so it isn't repeated
+        if isinstance(source, str) and _MAY_HOLD_A_TOKEN.search(source):  # so it isn't repeated
             raise InvalidArgument(
                 "this is neither the address of a server nor a path", hint="https://gate.example.org, or discreet.toml"
             )

@@ -7,6 +7,7 @@ catalogue and no ping costs anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import inf, nan
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -143,7 +144,7 @@ class DiscreetDialect(default.DefaultDialect):
         if "in_the_clear" in said:
             arguments["in_the_clear"] = _yes("in_the_clear", said.pop("in_the_clear"))
         if "patience" in said:
-            arguments["patience"] = float(said.pop("patience"))
+            arguments["patience"] = _seconds("patience", said.pop("patience"))
         return [source, token], {**arguments, "settings": said}
 
     def do_ping(self, dbapi_connection: Any) -> bool:  # noqa: ANN401 — a connection of the DB-API
@@ -284,4 +285,19 @@ def _yes(name: str, text: str) -> bool:
     """
     if (found := _YES.get(text.lower())) is None:
         raise InvalidArgument(f"{name} is on or off", hint=f"{name}=on")
+    return found
+
+
+def _seconds(name: str, text: str) -> float:
+    """A number of seconds.
+
+    Raises:
+        InvalidArgument: it is none.
+    """
+    try:
+        found = float(text)
+    except ValueError:
+        found = nan
+    if not 0 <= found < inf:
+        raise InvalidArgument(f"{name} is a number of seconds", hint=f"{name}=30")
     return found
