@@ -23,6 +23,9 @@ from discreet.service import EncodedAnswer, Ticket
 
 ROUTES = APIRouter()
 
+_MOST_DRAWN = 5_000
+"""Rows: a page is made in the server's process, which others wait for."""
+
 
 @ROUTES.get("/answers/{name}")
 def answer(name: str, visit: Visiting) -> Response:
@@ -126,7 +129,7 @@ def _shown(question: str, data: Mapping[str, Any], left: str) -> dict[str, Any]:
         "question": question,
         "answer": data,
         "cells": _cells(answer),
-        "pictures": [picture(chart.drawing) for chart in answer.charts()] if len(answer) > 1 else [],
+        "pictures": [picture(chart.drawing) for chart in answer.charts()] if 1 < len(answer) <= _MOST_DRAWN else [],
         "cost": answer.cost,
         "notes": [each for each in answer.notes() if each.title != "warning"],
         "unknown": {name: {n for n, told in enumerate(answer.informative(name)) if not told} for name in answer.names},
