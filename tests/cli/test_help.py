@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from typing import Any
@@ -42,9 +43,14 @@ def commands() -> dict[str, Any]:
     return dict(group.commands)
 
 
-def test_the_commands_are_those_of_the_story() -> None:
-    """In the order in which somebody meets them."""
-    assert list(commands())[: len(COMMANDS)] == COMMANDS
+def test_the_commands_are_listed_by_who_uses_them(run: Any) -> None:
+    """Each once, under a custodian, an analyst, an auditor, or those who learn."""
+    assert set(COMMANDS) <= set(commands())
+    text = run("--help").stdout
+    panels = re.findall(r"^╭─ (\w+) ─", text, re.MULTILINE)
+    assert panels == ["Options", "Custodian", "Analyst", "Auditor", "Learn"]
+    assert sorted(re.findall(r"^│ ([a-z]+) ", text, re.MULTILINE)) == sorted(commands())
+    assert text.index("╭─ Analyst") < text.index("│ ask ") < text.index("╭─ Auditor") < text.index("│ verify ")
 
 
 @pytest.mark.parametrize("name", ["", *COMMANDS])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from collections import UserDict
 from importlib import import_module
-from typing import Annotated, Any
+from itertools import chain
+from typing import Annotated, Any, cast
 
 import typer
 from typer.main import get_command
@@ -14,34 +15,13 @@ from discreet.cli.common.help import Command, Group
 from discreet.cli.common.reporting import hold_tongues
 from discreet.cli.show.screen import say
 
-_NAMES = (
-    "demo",
-    "init",
-    "admit",
-    "declare",
-    "tables",
-    "explain",
-    "ask",
-    "summary",
-    "budget",
-    "history",
-    "failures",
-    "verify",
-    "key",
-    "witness",
-    "audit",
-    "risk",
-    "anonymize",
-    "attack",
-    "plot",
-    "ledger",
-    "serve",
-    "token",
-    "request",
-    "connect",
-    "conform",
-)
-"""The commands in the order in which people meet them, each in the module of its name."""
+_PANELS = {
+    "Custodian": ("init", "admit", "declare", "serve", "token", "request", "failures", "ledger", "risk", "anonymize"),
+    "Analyst": ("connect", "tables", "explain", "ask", "summary"),
+    "Auditor": ("budget", "history", "verify", "key", "witness", "audit", "conform"),
+    "Learn": ("demo", "plot", "attack"),
+}
+"""The commands by who uses them most, in the order in which people meet them, each in the module of its name."""
 
 
 class _Commands(UserDict[str, Any]):
@@ -55,11 +35,12 @@ class _Commands(UserDict[str, Any]):
                 alone = typer.Typer(rich_markup_mode="markdown", add_completion=False)
                 alone.command(name, cls=Command)(command)
                 command = alone
-            found = self[name] = get_command(command)
+            found = self[name] = cast("Any", get_command(command))  # Typer's types don't know of panels
+            found.rich_help_panel = next(panel for panel, names in _PANELS.items() if name in names)
         return found
 
 
-_ALL = _Commands(dict.fromkeys(_NAMES))
+_ALL = _Commands(dict.fromkeys(chain.from_iterable(_PANELS.values())))
 
 
 class _Group(Group):
@@ -71,7 +52,7 @@ class _Group(Group):
 
     def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002 — as Typer calls it
         """In the order in which people meet them."""
-        return list(_NAMES)
+        return list(_ALL)
 
 
 app = typer.Typer(
