@@ -21,7 +21,7 @@ def test_a_question_leaves_nothing_behind(town: Path, shell: Any) -> None:
         "ask", "SELECT COUNT(*) AS n FROM census", "--epsilon", "1", env={**os.environ, "TMPDIR": str(spilled)}
     )
     assert (done.returncode, done.stderr) == (ExitCode.OK, "")
-    assert done.stdout.splitlines()[-1].startswith("remaining")
+    assert done.stdout.splitlines()[-1].startswith("left")
     assert not list(spilled.iterdir())
     assert shell("verify").returncode == ExitCode.OK
 

@@ -99,6 +99,7 @@ def test_nobody_does_what_their_role_may_not(running: Served) -> None:
         "ticket": ({"analyst"}, lambda who: service.ticket(who, "x")),
         "dataset": ({"analyst", "custodian", "auditor"}, service.dataset),
         "budget": ({"analyst", "custodian", "auditor"}, service.budget),
+        "left": ({"analyst", "custodian", "auditor"}, service.left),
         "history": ({"analyst", "custodian", "auditor"}, service.history),
         "verify": ({"custodian", "auditor"}, service.verify),
         "head": ({"custodian", "auditor"}, service.head),

@@ -36,6 +36,7 @@ TYPES = {
     Kind.TIMESTAMP: pa.timestamp("us"),
 }
 ADMISSION = import_module("discreet.tables.admission.admit")
+READING = import_module("discreet.tables.admission.reading")
 ID = Column(name="id", kind=Kind.INTEGER)
 MOST = 1 << 12
 """Rows of one person, at most."""

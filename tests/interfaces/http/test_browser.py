@@ -23,7 +23,7 @@ from support.visited import BY_KEY, COUNT, IMAGE, Visited, at_port, visited
 pytest.importorskip("playwright", reason="tests in a browser need playwright: pip install 'discreet[test]'")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="they need axe-playwright-python, too")
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright  # noqa: E402 — where it is
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route, expect, sync_playwright  # noqa: E402 — as above
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -236,10 +236,12 @@ def test_every_state_of_a_question(chromium: Browser, address: str, running: Vis
         "/answers/nobody": "you have no such question",
     }
     with opened(chromium, address, running, "analyst") as watched:
+        watched.page.route("**/answers/*", stays)
         for path, words in states.items():
             watched.page.goto(path)
             expect(watched.page.locator("main")).to_contain_text(words)
             watched.check_both(read_out=path != "/answers/nobody")
+        watched.page.unroute_all()
         asked = {BY_KEY.replace(" ", "+"): "Answer", TOGETHER: "2 answers", "SUMMARIZE+people": "Summary of people"}
         for question, heading in asked.items():
             watched.page.goto(f"/ask?question={question}&offer=epsilon&amount=1")
@@ -256,6 +258,12 @@ def test_every_state_of_a_question(chromium: Browser, address: str, running: Vis
         watched.page.get_by_role("link", name="Certificate of entry").first.click()
         expect(watched.page.locator("main")).to_contain_text("It holds:")
         watched.check_both()
+
+
+def stays(route: Route) -> None:
+    """Let a page stay as it is: one that waits loads itself again every two seconds, also while it is looked at."""
+    found = route.fetch()
+    route.fulfill(response=found, headers={name: each for name, each in found.headers.items() if name != "refresh"})
 
 
 def settle(page: Page) -> None:

@@ -16,7 +16,7 @@ from discreet.tables import Column, Kind, Table
 from discreet.tables.admission import column_casts
 from discreet.tables.admission.validation import check_schema
 from discreet.tables.sources import open_source
-from support.conformance import ADMISSION, ID, Admitted, all_admitted, check_answers, check_ids, check_values, plans
+from support.conformance import ID, READING, Admitted, all_admitted, check_answers, check_ids, check_values, plans
 from support.engines import admitted, compiled_once
 from support.extremes import CANARY, POSTGRES_REFUSED, REFUSED, SQL_REFUSED, Cells
 from support.formats import ALIKE, FORMATS
@@ -112,7 +112,7 @@ def test_admission_without_a_cast_is_caught(twin: str, tmp_path: Path, monkeypat
 
     checked("right")
     for attribute, stands in wrong.items():
-        monkeypatch.setattr(ADMISSION, attribute, stands)
+        monkeypatch.setattr(READING, attribute, stands)
     with pytest.raises(AssertionError):
         checked("wrong")
 
