@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock, Thread
+from time import sleep
 from typing import Any
 
 from discreet.errors import InvalidArgument
@@ -29,6 +30,10 @@ _OWN = 32
 
 _ALIVE = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
 """After how many seconds without a word TCP asks whether a client is there still, how often, and how many times."""
+
+
+_FULL = 0.05
+"""How many seconds nobody is taken in where the system has no room."""
 
 
 class Listener:
@@ -83,7 +88,7 @@ class Listener:
         with self._lock:
             streams = list(self._open)
         for stream in streams:
-            stream.close()
+            stream.end()
         if self._catalogue is not None:
             self._catalogue.close()
 
@@ -95,17 +100,17 @@ class Listener:
             except OSError:
                 if self._listening.fileno() < 0 or self._service.is_stopping:
                     return
+                sleep(_FULL)  # there may be no file to be had, and the next one fails at once
                 continue
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            for name, value in _ALIVE:
-                if hasattr(socket, name):
-                    sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
             stream = SocketStream(sock, self._tls)
-            if self._enter(stream):
-                Thread(target=self._serve, args=(stream, str(address[0])), daemon=True).start()
-            else:
-                stream.close()
+            try:
+                _keep_alive(sock)
+                if self._enter(stream):
+                    Thread(target=self._serve, args=(stream, str(address[0])), daemon=True).start()
+                    continue
+            except (OSError, RuntimeError):  # it is gone, or there is no thread to be had
+                self._leave(stream)
+            stream.close()
 
     def _enter(self, stream: SocketStream) -> bool:
         """Note a connection, if there is room for one more."""
@@ -116,7 +121,7 @@ class Listener:
             self._strangers[stream] = None
             oldest = next(iter(self._strangers)) if len(self._strangers) > _STRANGERS else None
         if oldest is not None:
-            oldest.close()
+            oldest.end()
         return True
 
     def _serve(self, stream: SocketStream, address: str) -> None:
@@ -165,3 +170,12 @@ class Listener:
                 self._own[whose] -= 1
                 if not self._own[whose]:
                     del self._own[whose]
+
+
+def _keep_alive(sock: socket.socket) -> None:
+    """Send what there is at once, and notice when the client is gone."""
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _ALIVE:
+        if hasattr(socket, name):
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

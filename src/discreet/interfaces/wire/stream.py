@@ -89,8 +89,16 @@ class SocketStream:
             raise Gone from None
 
     def close(self) -> None:
-        """End the connection; a thread that reads or writes hears of it."""
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
+        """End the connection, in the thread whose it is."""
+        self.end()
         with suppress(OSError):
             self._socket.close()
+
+    def end(self) -> None:
+        """End the connection from any thread: whoever reads or writes hears of it, and closes it.
+
+        A socket of TLS, told so itself, would go on in the clear; and the number of one that is closed while another
+        thread uses it may be the next connection's.
+        """
+        with suppress(OSError):
+            socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
