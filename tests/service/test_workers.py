@@ -23,8 +23,8 @@ with _limited(Share(cores=(), memory=1 << 30, slot=1 << 30, planning=0.1), 0, 0)
 """
 
 GROWING = """
-from discreet.service.workers import _limit_memory
-_limit_memory(1 << 28)
+from discreet.service.workers import limit_memory
+limit_memory(1 << 28)
 kept = bytearray(1 << 27)
 try:
     bytearray(1 << 29)

@@ -134,7 +134,7 @@ def in_threads() -> Iterator[None]:
     """Services that are made meanwhile have threads for processes, keep sessions, and miss no time."""
     with unhurried(), pytest.MonkeyPatch.context() as patch:
         keep_sessions(patch)
-        for name in ("_detach", "_limit_memory", "_settle", "keep_quiet"):  # which are about a whole process
+        for name in ("_detach", "limit_memory", "_settle", "keep_quiet"):  # which are about a whole process
             patch.setattr(workers, name, lambda *_: None)
         patch.setattr(workers, "_limited", lambda *_: nullcontext())
         patch.setattr(os, "nice", lambda _: 0)

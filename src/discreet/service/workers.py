@@ -215,7 +215,7 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Shar
     with suppress(EOFError, OSError), load(config) as tables:  # if the service is gone, nobody is there to be told
         tables.hold(partial(wait, "held"))
         tables.warm_up(reading=share.planning is None)
-        own = _memory()
+        own = own_memory()
         connection.send(Message("ready"))
         while True:
             job: Job = connection.recv()
@@ -249,7 +249,7 @@ def keep_quiet() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (1, 1))  # 0 would be no limit for a program that takes cores by a pipe
 
 
-def _memory() -> int:
+def own_memory() -> int:
     """How many bytes the process has; 0 where the system doesn't say."""
     with suppress(ImportError, OSError, ValueError):  # not Linux
         import resource
@@ -258,7 +258,7 @@ def _memory() -> int:
     return 0
 
 
-def _limit_memory(most: int) -> None:
+def limit_memory(most: int) -> None:
     """Limit the process to this many bytes of memory, on systems that can."""
     with suppress(ImportError, OSError, ValueError):  # not Linux, or a lower limit is set already
         import resource
@@ -279,7 +279,7 @@ def _limited(share: Share, own: int, values: int) -> Iterator[None]:
         yield
         return
     if own:
-        _limit_memory(own + share.memory + values * BYTES_TO_READ)
+        limit_memory(own + share.memory + values * BYTES_TO_READ)
     signal.setitimer(signal.ITIMER_PROF, share.planning + values * SECONDS_TO_READ)
     try:
         yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import closing
 from multiprocessing import Pipe
@@ -12,7 +13,7 @@ import pytest
 
 from discreet.errors import DiscreetError, EngineUnavailable, TooManyWaiting, TooMuchPlanning, UnknownTable
 from discreet.interfaces.wire.catalogue import Asked, Database, database
-from discreet.interfaces.wire.catalogue_process import Catalogue
+from discreet.interfaces.wire.catalogue_process import Catalogue, _ended_after
 from discreet.interfaces.wire.statements import Relations, statements
 from discreet.service import workers
 from support.served import ThreadWorker
@@ -74,6 +75,8 @@ def found() -> Iterator[Database]:
         ),
         ("SELECT CAST('pg_catalog.pg_class' AS REGCLASS), 'people'::regclass IS NULL", [(1259, False)]),
         ("SELECT oid FROM pg_type WHERE oid = to_regtype('int8')", [(20,)]),
+        ("SELECT 7 / 2 AS x, txid_current() UNION SELECT 1, NULL ORDER BY 2 DESC", [(1, None), (3, 0)]),
+        ("SELECT current_setting('memory_limit')", [(None,)]),
     ],
 )  # fmt: skip
 def test_what_tools_look_for_is_there(found: Database, asked: str, rows: list[tuple[object, ...]]) -> None:
@@ -92,6 +95,13 @@ def test_what_tools_look_for_is_there(found: Database, asked: str, rows: list[tu
         "SELECT * FROM glob('/etc/*')",
         "SELECT * FROM query('SELECT 1')",
         "SELECT getenv('HOME')",
+        "SELECT sleep_ms(60000)",
+        "SELECT system.main.current_setting('secret_directory')",
+        'SELECT "main" . txid_current()',
+        "SELECT * FROM pg_class, enable_logging(storage = 'file', storage_path = '/tmp/x')",
+        "SELECT * FROM pg_class, truncate_duckdb_logs()",
+        "SELECT * FROM pg_class, register_external_resource('a', 'b', MAP {'a': 'b'}, 'c', 'd', 'e')",
+        "SELECT * FROM pg_class, arrow_scan(1, 2, 3)",
         "SELECT 1; SELECT 2",
         "DROP TABLE pgc.pg_class",
         "INSERT INTO people VALUES (1, 'a')",
@@ -147,6 +157,16 @@ def test_a_process_that_ends_is_replaced_and_nobody_fills_the_queue(monkeypatch:
             catalogue.ask(asked, "me")
 
 
+def test_what_nothing_interrupts_is_ended_by_the_system() -> None:
+    """The process ends, whatever it does."""
+    if not (child := os.fork()):
+        with _ended_after(0.01):
+            while True:
+                pass
+    _, status = os.waitpid(child, 0)
+    assert os.WTERMSIG(status) == signal.SIGALRM
+
+
 def test_declared_tables_have_columns_and_stand_apart(found: Database) -> None:
     """What asks for no rows has the columns, as they are declared."""
     said = found.ask(Asked('SELECT * FROM public."Odd ""name""" LIMIT 0', "me", of_catalogue=False))
@@ -166,6 +186,7 @@ def test_declared_tables_have_columns_and_stand_apart(found: Database) -> None:
         ("SELECT * FROM people LIMIT 0", "columns"),
         ("SELECT COUNT(*) FROM people", "service"),
         ("SELECT COUNT(*) FROM people LIMIT 0", "service"),
+        ("SELECT id FROM people UNION ALL SELECT id FROM people WHERE false", "service"),
         ("SELECT COUNT(*) FROM pg_class, people", "service"),
         ("SELECT * FROM people WHERE id IN (SELECT oid FROM pg_class) LIMIT 0", "service"),
         ("SELECT COUNT(*) FROM nobody", "service"),

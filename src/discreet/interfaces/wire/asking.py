@@ -48,7 +48,7 @@ class Questions:
         Raises:
             DiscreetError: the question is refused.
         """
-        caller = self._caller()
+        caller = self.known()
         offered = {name: value for name, value in terms.items() if name != "within"}
         for more in (_NOMINAL, _NOMINAL_DELTA):
             try:
@@ -63,7 +63,7 @@ class Questions:
         Raises:
             DiscreetError: the question is refused.
         """
-        return self._service.plan(self._caller(), written.text, terms)
+        return self._service.plan(self.known(), written.text, terms)
 
     def ask(self, written: Written, terms: Mapping[str, Any], *, intervals: bool) -> Outcome:
         """Ask a question, and wait until its answer leaves.
@@ -78,7 +78,7 @@ class Questions:
         """
         entry = 0
         try:
-            ticket = self._service.ask(self._caller(), Ask(written.text, terms))
+            ticket = self._service.ask(self.known(), Ask(written.text, terms))
             answer = _waited(ticket)
             entry = answer.entry
         except DiscreetError as error:
@@ -102,8 +102,12 @@ class Questions:
             Event.REQUEST, route=ROUTE, token=self.caller.token, entry=entry, code=code, address=address
         )
 
-    def _caller(self) -> Caller:
-        """Who asks, if their token still holds."""
+    def known(self) -> Caller:
+        """Who asks, if their token still holds.
+
+        Raises:
+            Unauthenticated: it doesn't.
+        """
         self.caller = self._service.caller(self._token)
         return self.caller
 

@@ -30,6 +30,12 @@ _WAITING = 4
 _NICE = 5
 """How far it stands behind what answers questions."""
 
+_ANSWERING = 6.0
+"""After how many seconds the system ends it: some of what DuckDB does can't be interrupted."""
+
+_MEMORY = 768 << 20
+"""How many bytes it may have beside those that it began with: DuckDB's own limit isn't for all that it takes."""
+
 
 class Catalogue:
     """The catalogue of one server, in a process of its own, which is started when it is first asked.
@@ -93,11 +99,12 @@ class Catalogue:
     def _started(self) -> Connection:
         """The pipe to the process, which is started if there is none."""
         if self._pipe is None:
-            self._pipe, theirs = workers.CONTEXT.Pipe()
-            self._process = workers.CONTEXT.Process(target=_serve, args=(theirs, self._schema), daemon=True)
-            self._process.start()
+            pipe, theirs = workers.CONTEXT.Pipe()
+            process = workers.CONTEXT.Process(target=_serve, args=(theirs, self._schema), daemon=True)
+            process.start()
             theirs.close()
-            _received(self._pipe, _STARTING)
+            self._pipe, self._process = pipe, process
+            _received(pipe, _STARTING)
         return self._pipe
 
     def _stop(self) -> None:
@@ -122,16 +129,40 @@ def _received(pipe: Connection, seconds: float) -> Any:  # noqa: ANN401 — what
 
 def _serve(pipe: Connection, schema: Mapping[str, Any]) -> None:
     """Answer until the pipe is closed; in the process of the catalogue."""
+    seconds = 0.0
     with suppress(OSError, ValueError):  # in a thread, there are no signals to be had
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        seconds = _ANSWERING
         os.nice(_NICE)
     database = Database(schema, VERSION, DEFAULTS)
+    if seconds:
+        workers.limit_memory(workers.own_memory() + _MEMORY)
     with suppress(EOFError, OSError):
         pipe.send(None)
         while True:
             asked = pipe.recv()
-            try:
-                pipe.send(database.ask(asked))
-            except DiscreetError as error:
-                pipe.send(error)
+            with _ended_after(seconds):
+                found = _answered(database, asked)
+            pipe.send(found)
     database.close()
+
+
+def _answered(database: Database, asked: Asked) -> Found | DiscreetError:
+    """What is there to say."""
+    try:
+        return database.ask(asked)
+    except DiscreetError as error:
+        return error
+
+
+@contextmanager
+def _ended_after(seconds: float) -> Iterator[None]:
+    """Have the system end this process after so many seconds; 0 for never."""
+    if not seconds or not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)

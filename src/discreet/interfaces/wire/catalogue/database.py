@@ -13,7 +13,7 @@ from zlib import crc32
 from discreet.duckdb.session import SHUT_OFF
 from discreet.duckdb.sql_text import string
 from discreet.errors import TooMuchPlanning, UnknownColumn, UnknownFunction, UnknownTable, Unsupported
-from discreet.interfaces.wire.catalogue.rewriting import SCHEMAS, in_duckdb
+from discreet.interfaces.wire.catalogue.rewriting import SCHEMAS, TABLE_FUNCTIONS, in_duckdb
 from discreet.interfaces.wire.statements import statements
 
 _TYPES: Mapping[str, str] = MappingProxyType(
@@ -136,9 +136,12 @@ class Database:
             self._run(macro)
         self._fill(schema, settings)
         self._run("SET search_path = 'pgc'")
+        self._refused = self._tabular() - TABLE_FUNCTIONS
         self._declared.execute("SET search_path = 'public'")
         for each in (self._connection, self._declared):
             each.execute("SET enable_progress_bar = false")
+            each.execute("SET integer_division = true")  # as in PostgreSQL
+            each.execute("SET default_null_order = 'nulls_last_on_asc_first_on_desc'")
             each.execute("SET enable_external_access = false")
             each.execute("SET lock_configuration = true")
 
@@ -168,7 +171,7 @@ class Database:
             raise Unsupported("the catalogue is only read")
         words = {name: string(asked.user) for name in ("CURRENT_USER", "SESSION_USER", "CURRENT_ROLE")}
         words |= {"CURRENT_CATALOG": string(self._database), "CURRENT_SCHEMA": "'public'"}
-        written = in_duckdb(statement, words)
+        written = in_duckdb(statement, words, self._refused)
         timer = Timer(_SECONDS, connection.interrupt)
         timer.start()
         try:
@@ -182,6 +185,8 @@ class Database:
             raise TooMuchPlanning(
                 "this question about the catalogue takes too long", hint="ask a simpler one"
             ) from None
+        except MemoryError:
+            raise Unsupported("this answer of the catalogue is too large", hint="ask for less of it") from None
         except duckdb.Error as error:
             raise _refusal(str(error)) from None
         finally:
@@ -191,6 +196,14 @@ class Database:
         if len(rows) > MOST_ROWS:
             raise Unsupported(f"an answer of the catalogue has at most {MOST_ROWS:,} rows", hint="LIMIT")
         return Found(described, rows)
+
+    def _tabular(self) -> frozenset[str]:
+        """The functions of DuckDB's that give tables, but those of which the catalogue has its own."""
+        found = self._connection.execute(
+            "SELECT lower(function_name) FROM duckdb_functions() GROUP BY ALL "
+            "HAVING bool_or(function_type IN ('table', 'pragma')) AND NOT bool_or(schema_name = 'pgc')"
+        )
+        return frozenset(name for (name,) in found.fetchall())
 
     def _run(self, sql: str, values: Sequence[object] = ()) -> None:
         """Run a statement of our own."""

@@ -113,4 +113,5 @@ CREATE MACRO pgc.pg_ts_config_is_visible(object) AS true;
 CREATE MACRO pgc.pg_ts_dict_is_visible(object) AS true;
 CREATE MACRO pgc.pg_ts_parser_is_visible(object) AS true;
 CREATE MACRO pgc.pg_ts_template_is_visible(object) AS true;
-CREATE MACRO pgc.pg_lock_status() AS TABLE SELECT CAST(NULL AS VARCHAR) AS locktype WHERE false
+CREATE MACRO pgc.pg_lock_status() AS TABLE SELECT CAST(NULL AS VARCHAR) AS locktype WHERE false;
+CREATE MACRO pgc.txid_current() AS 0

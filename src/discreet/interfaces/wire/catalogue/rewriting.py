@@ -5,7 +5,7 @@ Only tokens are exchanged, so a text grows by no more than a part of itself, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from types import MappingProxyType
 
 from discreet.errors import Unsupported
@@ -18,7 +18,14 @@ SCHEMAS: Mapping[str, str] = MappingProxyType({"pg_catalog": "pgc", "information
 _HIDDEN = ("duckdb_", "pragma_", "read_", "sniff_", "parquet_", "sql_auto_complete", "which_secret")
 """How functions begin that are about DuckDB, its files and its settings, and not about tables."""
 
-_REFUSED = {"glob", "getenv", "query", "query_table", "json_execute_serialized_sql", "test_all_types", "checkpoint"}
+_REFUSED = {"getenv", "sleep_ms", "write_log", "current_query_id", "current_transaction_id", "current_connection_id"}
+"""Functions that wait, or say what others do."""
+
+TABLE_FUNCTIONS = {"generate_series", "range", "repeat", "unnest", "json_each", "pg_timezone_names"}
+"""Functions of DuckDB's that give tables and may be called; all others are about files, settings or DuckDB itself."""
+
+_OWN_SCHEMAS = {"system", "main"}
+"""Where DuckDB's own functions are, in the place of which the catalogue has others."""
 
 _RENAMED: Mapping[str, str] = MappingProxyType(
     {"json_build_object": "json_object", "jsonb_build_object": "json_object", "array_to_json": "to_json"}
@@ -28,12 +35,13 @@ _RENAMED: Mapping[str, str] = MappingProxyType(
 _KEYWORDS = {"CURRENT_USER", "SESSION_USER", "CURRENT_CATALOG", "CURRENT_SCHEMA", "CURRENT_ROLE"}
 
 
-def in_duckdb(statement: Statement, words: Mapping[str, str]) -> str:
+def in_duckdb(statement: Statement, words: Mapping[str, str], refused: Container[str] = ()) -> str:
     """A statement in the words of DuckDB.
 
     Args:
         statement: that was sent, with literals in the places of its parameters.
         words: what `CURRENT_USER` and `CURRENT_CATALOG` stand for, as literals.
+        refused: functions that can't be called, in lower case.
 
     Raises:
         Unsupported: it calls a function that is about DuckDB itself.
@@ -42,7 +50,9 @@ def in_duckdb(statement: Statement, words: Mapping[str, str]) -> str:
     while at < len(tokens):
         token = tokens[at]
         name = token.called.lower()
-        if token.kind in {"word", "name"} and (name.startswith(_HIDDEN) or name in _REFUSED):
+        after = tokens[at + 1].text if at + 1 < len(tokens) else ""
+        is_hidden = name.startswith(_HIDDEN) or name in _REFUSED
+        if is_hidden or (after == "(" and name in refused) or (after == "." and name in _OWN_SCHEMAS):
             raise Unsupported(f"there is no function {name[:40]!r} in the catalogue")
         at += _taken(tokens, at, parts, words)
     return " ".join(parts)
