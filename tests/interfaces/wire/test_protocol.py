@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.interfaces.wire import messages
 from discreet.interfaces.wire.messages import Malformed
+from discreet.interfaces.wire.values import FLOAT8, NUMERIC, literal
 from support.wire import (
     FLUSH,
     LEAVE,
@@ -85,6 +86,64 @@ def test_within_a_transaction_an_error_stops_all_but_its_end() -> None:
     assert asked.terms == {"epsilon": "1", "delta": "1e-6", "dialect": "postgres"}
     shown = [cells(body) for kind, body in replies(found) if kind == "D"]
     assert shown[-1] == [b""]
+
+
+def test_an_error_in_a_text_ends_that_text_alone() -> None:
+    """A message of the extended protocol that follows it is answered; one in Describe fails the transaction."""
+    found = spoken(query("SHOW nothing") + parse("SELECT version()") + bind() + execute() + SYNC)
+    assert kinds(found) == "EZ12DCZ"
+    found = spoken(query("BEGIN") + parse("SHOW nothing") + describe(b"S") + SYNC)
+    assert [body for kind, body in replies(found) if kind == "Z"][-1] == b"E"
+
+
+def test_a_statement_within_another_one_has_its_parameters() -> None:
+    """A cursor's, COPY's and EXPLAIN's; COPY gives all of its lines at once, and once."""
+    service = NoTables()
+    said = (f"DECLARE c CURSOR FOR {ASKED} $1", f"COPY ({ASKED} $1) TO STDOUT")
+    steps = (parse(each) + bind([b"7"]) + execute(1) + SYNC for each in said)
+    explained = parse(f"EXPLAIN {ASKED} $1") + bind([b"7"]) + SYNC
+    found = spoken(query("BEGIN") + b"".join(steps) + explained, service)
+    assert kinds(found) == "CZ12NCZ12NHdddcCZ12Z"
+    assert [str(each.question).split()[-1] for each in service.asked] == ["7", "7"]
+
+
+def test_going_back_to_a_savepoint_takes_back_what_was_set_since() -> None:
+    """So no question costs what was unsaid; and a later offer takes the place of one for the transaction."""
+    service = NoTables()
+    said = (
+        "BEGIN; SET discreet.epsilon = 1; SAVEPOINT a; SET discreet.epsilon = 9; ROLLBACK TO a",
+        "SELECT COUNT(*) FROM people",
+        "SET LOCAL discreet.rho = 1; SET discreet.epsilon = 2; SELECT COUNT(*) FROM people",
+    )
+    spoken(b"".join(map(query, said)), service)
+    assert [each.terms for each in service.asked] == [
+        {"epsilon": "1", "dialect": "postgres"},
+        {"epsilon": "2", "dialect": "postgres"},
+    ]
+
+
+def test_a_client_can_make_the_server_keep_little() -> None:
+    """A value may stand in a text as often as it likes, and a short text may say many parameters."""
+    service = NoTables()
+    long, many = b"x" * 100_000, "SELECT COUNT(*) FROM people WHERE k IN ($1" + ",$1" * 5000 + ")"
+    found = spoken(parse(many) + bind([long]) + execute() + SYNC, service)
+    assert states(found) == ["0A000"]
+    found = spoken(parse("SELECT $1", "s") + b"".join(bind([long], name="s", portal=str(n)) for n in range(9)) + SYNC)
+    assert (kinds(found), states(found)) == ("1222EZ", ["54000"])
+    found = spoken(b"".join(parse("SELECT $9999", str(n)) for n in range(9)) + SYNC)
+    assert (kinds(found), states(found)) == ("1111EZ", ["53400"])
+    assert service.asked == []
+
+
+def test_a_parameter_means_what_it_means_in_postgresql() -> None:
+    """A whole `numeric` or `float8` divides as such; no digit is lost; blanks in a list are no text's."""
+    whole = 12345678901234567890123456789012345678
+    groups = [whole // 10_000**place % 10_000 for place in range(9, -1, -1)]
+    assert literal(struct.pack("!HhHH10H", 10, 9, 0, 0, *groups), NUMERIC, 1) == f"{whole}.0"
+    assert literal(struct.pack("!d", -2.0), FLOAT8, 1) == "(-2.0)"
+    assert [literal(each, NUMERIC, 0) for each in (b"2", b"+2.50", b"1e3")] == ["2.0", "2.50", "1e3"]
+    assert literal(b"{ a ,b }", 1009, 0) == "ARRAY['a', 'b']"
+    assert literal(b"{ }", 1009, 0) == "ARRAY[]"
 
 
 def test_a_text_of_statements_ends_at_the_first_that_fails() -> None:

@@ -202,9 +202,12 @@ def test_who_is_revoked_asks_nothing_more(door: Door) -> None:
 
     service, custodian = door.running.service, door.running.callers["custodian"]
     issued = service.issue(custodian, "carol", Role.ANALYST, days=1)
-    with closing(psycopg.connect(host="127.0.0.1", port=door.port, user="c", password=issued.text)) as connected:
+    said = {"host": "127.0.0.1", "port": door.port, "user": "c", "password": issued.text}
+    with closing(psycopg.connect(**said)) as connected, closing(psycopg.connect(**said)) as other:
         connected.execute("SELECT 1")
         service.revoke(custodian, issued.caller.token)
+        with pytest.raises(psycopg.OperationalError, match="isn't known here"):
+            other.execute("SELECT relname FROM pg_class")
         with pytest.raises(psycopg.OperationalError, match="isn't known here"):
             connected.execute("/* discreet.epsilon = 1 */ SELECT COUNT(*) FROM people")
     with pytest.raises(psycopg.OperationalError, match="isn't known here"):
@@ -271,6 +274,23 @@ def test_strangers_hold_nothing_open(door: Door, monkeypatch: pytest.MonkeyPatch
         assert held[0].recv(1) == b""
         with door.connect() as connected:
             assert connected.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_a_listener_goes_on_where_the_system_has_no_room(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client for whom there is no thread is let go, and the next one is taken."""
+
+    def none(**_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    until(lambda: not door.listener._open)
+    with monkeypatch.context() as patch, closing(socket.socket()) as sock:
+        patch.setattr(listener, "Thread", none)
+        sock.settimeout(60)
+        sock.connect(("127.0.0.1", door.port))
+        assert sock.recv(1) == b""
+    assert not door.listener._open
+    with door.connect() as connected:
+        assert connected.execute("SELECT 1").fetchone() == (1,)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from discreet.interfaces.wire.parameters import Declared, as_asked
 from discreet.interfaces.wire.session_settings import (
     REPORTED,
     VERSION,
+    Kept,
     SessionSettings,
     read_set,
 )
@@ -103,7 +104,7 @@ class Statements:
         self._questions = questions
         self.columns = _columns(schema)
         self._constants = {**_CONSTANTS, **_own(str(schema["name"]), user)}
-        self._savepoints: list[str] = []
+        self._savepoints: list[tuple[str, Kept]] = []
         self._cursors: dict[str, _Cursor] = {}
 
     def fields(self, statement: Statement, literals: Sequence[str]) -> Sequence[Field] | None:
@@ -116,8 +117,12 @@ class Statements:
         Raises:
             Failed: it is refused.
         """
-        written = as_asked(statement, literals)
-        return self._guarded(written, lambda: self._described(statement, written))
+        try:
+            written = self._written(statement, literals)
+            return self._guarded(written, lambda: self._described(statement, written))
+        except Failed:
+            self.fail()
+            raise
 
     def run(self, statement: Statement, literals: Sequence[str], shape: Sequence[Field] | None = None) -> Outcome:
         """Carry out a statement.
@@ -130,9 +135,9 @@ class Statements:
         Raises:
             Failed: it is refused, or failed; within a transaction, so has that.
         """
-        written = as_asked(statement, literals)
         try:
-            return self._guarded(written, lambda: self._done(statement, written, shape))
+            written = self._written(statement, literals)
+            return self._guarded(written, lambda: self._done(statement, written, shape, literals))
         except Failed:
             self.fail()
             raise
@@ -140,6 +145,13 @@ class Statements:
     def fail(self) -> None:
         """Something failed: a transaction, if there is one, takes nothing more until it is rolled back."""
         self.state = "E" if self.state != "I" else "I"
+
+    def _written(self, statement: Statement, literals: Sequence[str]) -> Written:
+        """A statement with its values."""
+        try:
+            return as_asked(statement, literals)
+        except DiscreetError as error:
+            raise Failed(error) from None
 
     def _guarded(self, written: Written, does: Callable[[], _T]) -> _T:
         """Do something, and say where in what was sent its error is."""
@@ -174,7 +186,7 @@ class Statements:
         return self._shape(statement, written).fields if statement.tokens[0].text == "(" else None
 
     def _done(  # noqa: C901, PLR0911, PLR0912 — a table of what there is
-        self, statement: Statement, written: Written, shape: Sequence[Field] | None
+        self, statement: Statement, written: Written, shape: Sequence[Field] | None, literals: Sequence[str]
     ) -> Outcome:
         """What it gives."""
         if self.state == "E" and not set(statement.words[:1]) & _IN_FAILED:
@@ -204,15 +216,15 @@ class Statements:
             case ("UNLISTEN", *_):
                 return Outcome("UNLISTEN")
             case ("DECLARE", *_):
-                return self._declare(statement)
+                return self._declare(statement, literals)
             case ("FETCH", *_) | ("MOVE", *_):
                 return self._fetch(statement)
             case ("CLOSE", *_):
                 return self._close(statement)
             case ("COPY", *_):
-                return self._copy(statement)
+                return self._copy(statement, literals)
             case ("EXPLAIN", *_):
-                return self._explain(statement)
+                return self._explain(statement, literals)
         if (free := self._free(statement, written)) is not None:
             return free
         return self._asked(statement, written, shape)
@@ -234,7 +246,7 @@ class Statements:
             outcome = replace(outcome, fields=shape, rows=_aligned(outcome, shape))
         return outcome
 
-    def _explain(self, statement: Statement) -> Outcome:
+    def _explain(self, statement: Statement, literals: Sequence[str]) -> Outcome:
         """The plan of the question that follows."""
         rest = statement.after(1)
         while rest.words[:1] and rest.words[0] in {"VERBOSE", "COSTS"}:
@@ -243,7 +255,7 @@ class Statements:
             raise Refused("0A000", "EXPLAIN ANALYZE would ask the question", "EXPLAIN alone costs nothing")
         if rest.tokens and rest.tokens[0].text == "(" and not set(rest.after(1).words[:1]) & _QUESTIONS:  # options
             rest = rest.after(next((at for at, each in enumerate(rest.tokens) if each.text == ")"), 0) + 1)
-        written = as_asked(rest, ())
+        written = self._written(rest, literals)
         self._check_asked(written)
         plan = self._questions.explain(written, self.settings.terms(_offers(rest)))
         lines = [*plan.words.splitlines(), *(f"warning   {each}" for each in plan.warnings)]
@@ -259,13 +271,13 @@ class Statements:
         if not looks_up and not relations.ask_for_columns:
             return None
         asked = Asked(written.text, self._user, of_catalogue=looks_up)
-        found = self._catalogue.ask(asked, self._questions.caller.subject)
+        found = self._catalogue.ask(asked, self._questions.known().subject)
         fields = [Field(shown_as(name), oid_of(kind)) for name, kind in found.columns]
         return Outcome("SELECT", fields, found.rows)
 
     # ── Cursors and COPY ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _declare(self, statement: Statement) -> Outcome:
+    def _declare(self, statement: Statement, literals: Sequence[str]) -> Outcome:
         """Ask what a cursor is for; its rows are fetched afterwards."""
         words = [each.word for each in statement.tokens]
         if "FOR" not in words or "CURSOR" not in words:
@@ -275,19 +287,19 @@ class Statements:
         if len(self._cursors) >= _MOST_CURSORS:
             raise Refused("53400", f"at most {_MOST_CURSORS} cursors can be open", "CLOSE one of them")
         rest = statement.after(words.index("FOR") + 1)
-        outcome = self._rows_of(rest)
+        outcome = self._rows_of(rest, literals)
         held = sum(len(each.outcome.rows) - each.at for each in self._cursors.values())
         if held + len(outcome.rows) > MOST_HELD:
             raise Refused("53400", "too many rows wait to be fetched", "CLOSE a cursor; the answer is stored, and free")
         self._cursors[statement.tokens[1].called] = _Cursor(outcome)
         return replace(outcome, tag="DECLARE CURSOR", fields=None, rows=())
 
-    def _rows_of(self, statement: Statement) -> Outcome:
+    def _rows_of(self, statement: Statement, literals: Sequence[str]) -> Outcome:
         """The rows that a statement within another one gives."""
         if not statement.tokens or statement.tokens[0].word not in _QUESTIONS:
             raise Refused("42601", "a question was expected here, which begins with SELECT")
-        written = as_asked(statement, ())
-        return self._guarded(written, lambda: self._done(statement, written, None))
+        written = self._written(statement, literals)
+        return self._guarded(written, lambda: self._done(statement, written, None, literals))
 
     def _cursor(self, statement: Statement) -> _Cursor:
         """The cursor that a statement names."""
@@ -334,7 +346,7 @@ class Statements:
             raise Refused("26000", f'prepared statement "{last.called[:63]}" does not exist')
         return Outcome("DEALLOCATE")
 
-    def _copy(self, statement: Statement) -> Outcome:
+    def _copy(self, statement: Statement, literals: Sequence[str]) -> Outcome:
         """The lines of `COPY (SELECT …) TO STDOUT`, as text or as CSV."""
         depth, end = 0, 0
         for at, token in enumerate(statement.tokens):
@@ -348,7 +360,7 @@ class Statements:
         known = {"", "TO", "STDOUT", "WITH", "FORMAT", "CSV", "TEXT", "HEADER", "TRUE", "ON"}
         if set(options) - known or any(each.kind == "text" for each in statement.tokens[end:]):
             raise Refused("0A000", "COPY has the options FORMAT and HEADER here")
-        outcome = self._rows_of(Statement(statement.text, statement.tokens[2:end], statement.hints))
+        outcome = self._rows_of(Statement(statement.text, statement.tokens[2:end], statement.hints), literals)
         csv = "CSV" in options
         rows = [[each.name for each in outcome.fields or ()]] if "HEADER" in options else []
         lines = [(_csv_line(each) if csv else _copy_line(each)) for each in (*rows, *outcome.rows)]
@@ -384,11 +396,11 @@ class Statements:
         name = statement.tokens[-1].called
         if statement.words[0] == "RELEASE":
             self._back_to(name)
-            self._savepoints.pop()
+            self._savepoints.pop()  # what was set since stays
             return Outcome("RELEASE")
         if len(self._savepoints) >= _MOST_SAVEPOINTS:
             raise Refused("54000", f"a transaction has at most {_MOST_SAVEPOINTS} savepoints")
-        self._savepoints.append(name)
+        self._savepoints.append((name, self.settings.kept()))
         return Outcome("SAVEPOINT")
 
     def _rolled_back(self, statement: Statement) -> Outcome:
@@ -397,13 +409,15 @@ class Statements:
             raise Refused("25P01", "savepoints can only be used in transaction blocks")
         self._back_to(statement.tokens[-1].called)
         self.state = "T"
-        return Outcome("ROLLBACK")
+        before = self._reported()
+        self.settings.go_back(self._savepoints[-1][1])
+        return Outcome("ROLLBACK", settings=_changed(before, self._reported()))
 
     def _back_to(self, name: str) -> None:
         """Forget the savepoints after one."""
-        if name not in self._savepoints:
+        if name not in (each for each, _ in self._savepoints):
             raise Refused("3B001", f'savepoint "{name[:63]}" does not exist')
-        while self._savepoints[-1] != name:
+        while self._savepoints[-1][0] != name:
             self._savepoints.pop()
 
     # ── Settings ─────────────────────────────────────────────────────────────────────────────────────────────────────

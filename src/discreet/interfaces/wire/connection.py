@@ -45,8 +45,9 @@ _IDLE = 86_400.0
 
 _MOST_PREPARED = 1000
 _MOST_PORTALS = 100
-_MOST_CHARACTERS = 262_144
-"""How many statements and portals a client may have, and characters of statements in all."""
+_MOST_CHARACTERS = 393_216
+_OF_PARAMETER = 8
+"""How many statements and portals a client may have, and how many characters of either; each parameter is some."""
 
 _FLUSHED = 65_536
 """With so many bytes waiting, they are sent."""
@@ -227,9 +228,9 @@ class Connection:
         """Do what a message says; after an error, what follows is passed over until Sync."""
         match message:
             case Query():
-                self._skipping = False
                 self._portals.pop("", None)
                 self._simple(message.text)
+                self._skipping = False  # an error ends this text alone
                 self._ready()
             case Plain(b"S"):
                 self._skipping = False
@@ -319,12 +320,13 @@ class Connection:
             raise Refused("42P05", f'prepared statement "{message.name[:63]}" already exists')
         if found and found[0].parameters > messages.MOST_PARAMETERS:
             raise Refused("54023", f"a statement takes at most {messages.MOST_PARAMETERS} parameters")
-        size = len(message.text) + sum(each.size for each in self._prepared.values())
-        if len(self._prepared) >= _MOST_PREPARED or size > _MOST_CHARACTERS:
-            raise Refused("53400", "too many statements are prepared", "DEALLOCATE ALL")
         statement = found[0] if found else None
         takes = [] if statement is None else parameters(statement, message.types, self._statements.columns)
-        self._prepared[message.name] = _Prepared(statement, takes, len(message.text))
+        size = len(message.text) + _OF_PARAMETER * len(takes)
+        held = sum(each.size for each in self._prepared.values())
+        if len(self._prepared) >= _MOST_PREPARED or held + size > _MOST_CHARACTERS:
+            raise Refused("53400", "too many statements are prepared", "DEALLOCATE ALL")
+        self._prepared[message.name] = _Prepared(statement, takes, size)
         self._send(messages.PARSED)
 
     def _bind(self, message: Bind) -> None:
@@ -342,6 +344,9 @@ class Connection:
         if message.portal and message.portal in self._portals:
             raise Refused("42P03", f'portal "{message.portal[:63]}" already exists')
         values = literals(takes, message.values, message.formats)
+        others = (each.literals for name, each in self._portals.items() if name != message.portal)
+        if sum(map(_size, others)) + _size(values) > _MOST_CHARACTERS:
+            raise Refused("54000", "the values of parameters are too long")
         self._portals[message.portal] = _Portal(prepared.statement, values, message.results, prepared.shape)
         self._send(messages.BOUND)
 
@@ -379,7 +384,8 @@ class Connection:
             self._say(portal.outcome)
             self._check_held()
         rows = portal.outcome.rows
-        end = min(portal.at + message.most, len(rows)) if message.most else len(rows)
+        in_parts = message.most and portal.outcome.copied is None  # COPY is never in parts
+        end = min(portal.at + message.most, len(rows)) if in_parts else len(rows)
         count, formats = end - portal.at, _result_formats(portal.formats, len(portal.outcome.fields or ()))
         self._send_rows(portal.outcome, rows[portal.at : end], formats, described=False)
         portal.at = end
@@ -474,6 +480,11 @@ class Connection:
         data, self._out = bytes(self._out), bytearray()
         if data:
             self._stream.write(data)
+
+
+def _size(literals: Sequence[str]) -> int:
+    """How many characters values count as."""
+    return sum(map(len, literals)) + _OF_PARAMETER * len(literals)
 
 
 _COUNTED = {"SELECT", "FETCH"}

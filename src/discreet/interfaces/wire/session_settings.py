@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from discreet.errors import InvalidArgument, Unsupported
 from discreet.interfaces.wire.statements import Statement, Token
@@ -132,6 +132,9 @@ REPORTED: Mapping[str, str] = MappingProxyType(
 
 _LONGEST = 200
 
+Kept: TypeAlias = tuple[Mapping[str, str], Mapping[str, str]]
+"""What is set at one moment: for the session, and for the transaction."""
+
 
 class SessionSettings:
     """The settings of one connection.
@@ -221,7 +224,8 @@ class SessionSettings:
             _checked(name, None)
         self._put(self._local if local else self._now, name, said)
         if not local:
-            self._local.pop(name, None)
+            for each in (name, _INSTEAD.get(name, name)):
+                self._local.pop(each, None)
         return REPORTED.get(name, "")
 
     def reset_all(self) -> None:
@@ -238,13 +242,24 @@ class SessionSettings:
             self._now = self._before
         self._before, self._local = None, {}
 
+    def kept(self) -> Kept:
+        """What is set now, to go back to."""
+        return dict(self._now), dict(self._local)
+
+    def go_back(self, kept: Kept) -> None:
+        """Take back what was set since."""
+        self._now, self._local = map(dict, kept)
+
     def _put(self, where: dict[str, str], name: str, value: str) -> None:
         """Note a value; an offer in ε takes the place of one in ρ, and the other way about."""
         where[name] = value
-        other = {PREFIX + "epsilon": PREFIX + "rho", PREFIX + "rho": PREFIX + "epsilon"}.get(name)
+        other = _INSTEAD.get(name)
         if other is not None and value:
             where[other] = ""
 
+
+_INSTEAD: Mapping[str, str] = MappingProxyType({PREFIX + "epsilon": PREFIX + "rho", PREFIX + "rho": PREFIX + "epsilon"})
+"""Offers of which the later one takes the place of the other."""
 
 _CONNECTION = {"user", "database", "options", "replication"}
 """What a start-up message says that isn't a setting."""

@@ -152,6 +152,9 @@ class Statement:
 
         Args:
             replaced: the text in the place of a token; None for its own.
+
+        Raises:
+            Unsupported: it is too long; values may stand in a text as often as it likes.
         """
         parts: list[str] = []
         marks: list[tuple[int, int]] = []
@@ -165,6 +168,8 @@ class Statement:
             size += len(blank)
             marks.append((size, token.start))
             size += len(said)
+            if size > MOST_CHARACTERS:
+                raise Unsupported(f"a statement with its values may have {MOST_CHARACTERS:,} characters")
             end = token.start + len(token.text)
         return Written("".join(parts), marks, self.text)
 
@@ -330,5 +335,8 @@ class Relations(NamedTuple):
 
 _CATALOGUE = {"pg_catalog", "information_schema"}
 
-_EMPTY = re.compile(r"^select (?:\* |[\w\". ,]+ )from [\w\". ]+(?: limit 0| where (?:1 = 0|0 = 1|false|1 <> 1))$")
+_EMPTY = re.compile(
+    r"^select (?!.*\b(?:union|except|intersect)\b)"  # of which a condition ends the last part alone
+    r"(?:\* |[\w\". ,]+ )from [\w\". ]+(?: limit 0| where (?:1 = 0|0 = 1|false|1 <> 1))$"
+)
 """A text that asks for columns alone."""

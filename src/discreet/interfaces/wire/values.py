@@ -224,14 +224,14 @@ def _array(value: bytes, oid: int) -> str:
         raise wrong from None
     if not (said.startswith("{") and said.endswith("}")):
         raise wrong
-    inner, at, found = said[1:-1], 0, list[str]()
+    inner, at, found = said[1:-1].strip(), 0, list[str]()
     while at < len(inner):
         element = _ELEMENTS.match(inner, at)
         if element is None:
             raise wrong
         quoted_text, bare = element.groups()
         is_null = bare is not None and bare.strip().upper() == "NULL"
-        text = re.sub(r"\\(.)", r"\1", quoted_text, flags=re.DOTALL) if bare is None else bare
+        text = re.sub(r"\\(.)", r"\1", quoted_text, flags=re.DOTALL) if bare is None else bare.strip()
         found.append(literal(None if is_null else text.encode(), oid, 0))
         at = element.end()
     return f"ARRAY[{', '.join(found)}]"
@@ -269,7 +269,7 @@ def _numeric_text(value: bytes) -> str:
         if group >= _BASE:
             raise ValueError
         whole = whole * _BASE + group
-    digits = Decimal(whole).scaleb(_DIGITS * (weight + 1 - count))
+    digits = Decimal(f"{whole}e{_DIGITS * (weight + 1 - count)}")  # which rounds nothing, as `scaleb` does
     return f"{'-' * bool(sign)}{digits:.{min(scale, _LONGEST_NUMBER)}f}"
 
 
@@ -285,7 +285,8 @@ def _number(said: str) -> str:
     said = said.strip()
     if len(said) > _LONGEST_NUMBER or not _NUMBER.fullmatch(said) or float(said) in {inf, -inf, nan}:
         raise ValueError
-    return _signed(said.removeprefix("+"))
+    said = said.removeprefix("+")
+    return _signed(f"{said}.0" if said.removeprefix("-").isdecimal() else said)  # 7 / 2 is 3, and 7 / 2.0 isn't
 
 
 def _signed(said: str) -> str:
