@@ -77,6 +77,7 @@ def found() -> Iterator[Database]:
         ("SELECT oid FROM pg_type WHERE oid = to_regtype('int8')", [(20,)]),
         ("SELECT 7 / 2 AS x, txid_current() UNION SELECT 1, NULL ORDER BY 2 DESC", [(1, None), (3, 0)]),
         ("SELECT current_setting('memory_limit')", [(None,)]),
+        (r"SELECT 'a_c' LIKE 'a\_c', 'abc' ILIKE 'A\_C', 'a_c' LIKE 'a!_c' ESCAPE '!'", [(True, False, True)]),
     ],
 )  # fmt: skip
 def test_what_tools_look_for_is_there(found: Database, asked: str, rows: list[tuple[object, ...]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import struct
 from contextlib import suppress
+from decimal import Decimal
 from time import monotonic, process_time
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from discreet.interfaces.wire import messages
 from discreet.interfaces.wire.messages import Malformed
-from discreet.interfaces.wire.values import FLOAT8, NUMERIC, literal
+from discreet.interfaces.wire.values import FLOAT8, NUMERIC, encoded, literal
 from support.wire import (
     FLUSH,
     LEAVE,
@@ -144,6 +145,7 @@ def test_a_parameter_means_what_it_means_in_postgresql() -> None:
     assert [literal(each, NUMERIC, 0) for each in (b"2", b"+2.50", b"1e3")] == ["2.0", "2.50", "1e3"]
     assert literal(b"{ a ,b }", 1009, 0) == "ARRAY['a', 'b']"
     assert literal(b"{ }", 1009, 0) == "ARRAY[]"
+    assert encoded(1.5, NUMERIC, 1) == encoded(Decimal("1.5"), NUMERIC, 1)  # where the client was told so
 
 
 def test_a_text_of_statements_ends_at_the_first_that_fails() -> None:

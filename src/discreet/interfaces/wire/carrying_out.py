@@ -242,8 +242,9 @@ class Statements:
         self._check_asked(written)
         terms, intervals = self.settings.terms(_offers(statement)), self.settings.intervals(statement.hints)
         outcome = self._questions.ask(written, terms, intervals=intervals)
-        if shape is not None and outcome.fields is not None and len(shape) != len(outcome.fields):
-            outcome = replace(outcome, fields=shape, rows=_aligned(outcome, shape))
+        if shape is not None and outcome.fields is not None:  # of which the client reads the types, too
+            rows = outcome.rows if len(shape) == len(outcome.fields) else _aligned(outcome, shape)
+            outcome = replace(outcome, fields=shape, rows=rows)
         return outcome
 
     def _explain(self, statement: Statement, literals: Sequence[str]) -> Outcome:

@@ -130,9 +130,9 @@ def _element(said: str) -> str:
     return said if _BARE.fullmatch(said) else '"' + said.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _numeric(value: Decimal | int) -> bytes:
+def _numeric(value: Decimal | float) -> bytes:
     """A number in base 10,000, as PostgreSQL sends it."""
-    sign, digits, exponent = Decimal(value).as_tuple()
+    sign, digits, exponent = Decimal(str(value)).as_tuple()
     if not isinstance(exponent, int):
         return struct.pack("!HhHH", 0, 0, _SPECIAL, 0)
     scale = max(-exponent, 0)

@@ -71,6 +71,11 @@ def _matched(sign: str, pattern: Token, parts: list[str]) -> int:
     return 1
 
 
+def _text_at(tokens: Sequence[Token], at: int) -> str:
+    """The literal of a text that is here; empty if none is."""
+    return tokens[at].text if at < len(tokens) and tokens[at].kind == "text" else ""
+
+
 _QUANTIFIED = [["ANY", "("], ["ALL", "("], ["SOME", "("]]
 
 
@@ -100,6 +105,9 @@ def _taken(  # noqa: C901, PLR0911 — a table of what there is
         return 4 if after[1] == "." else 2
     if token.text in _MATCHES and at + 1 < len(tokens):
         return 1 + _matched(token.text, tokens[at + 1], parts)
+    if token.word in {"LIKE", "ILIKE"} and "\\" in (pattern := _text_at(tokens, at + 1)) and after[1] != "escape":
+        parts += (token.text, pattern, "ESCAPE '\\'")  # which PostgreSQL takes for said
+        return 2
     if name in SCHEMAS and after[0] == ".":
         is_type = bool(parts) and parts[-1] in {"::", "AS"} and after[2] != "("
         if not is_type and after[2] != "(":
