@@ -123,6 +123,18 @@ def test_going_back_to_a_savepoint_takes_back_what_was_set_since() -> None:
     ]
 
 
+def test_what_drivers_take_for_granted_stays() -> None:
+    """A cursor WITH HOLD after its transaction, and settings where something else is discarded."""
+    said = (
+        "BEGIN; DECLARE a CURSOR WITH HOLD FOR SELECT 1; DECLARE b CURSOR WITHOUT HOLD FOR SELECT 1; COMMIT; FETCH a",
+        "FETCH b",
+        "SET client_encoding = SQL_ASCII; SET discreet.epsilon = 1; DISCARD TEMP; SHOW discreet.epsilon",
+    )
+    found = spoken(b"".join(map(query, said)))
+    assert states(found) == ["34000"]
+    assert [cells(body) for kind, body in replies(found) if kind == "D"] == [[b"1"], [b"1"]]
+
+
 def test_a_client_can_make_the_server_keep_little() -> None:
     """A value may stand in a text as often as it likes, and a short text may say many parameters."""
     service = NoTables()

@@ -69,6 +69,7 @@ class _Cursor:
     """A cursor: rows of an answer that is there already, and how far they were fetched."""
 
     outcome: Outcome
+    is_held: bool
     at: int = 0
 
 
@@ -206,6 +207,8 @@ class Statements:
                 return self._reset(statement)
             case ("SHOW", *_):
                 return self._shown(statement)
+            case ("DISCARD", "PLANS" | "SEQUENCES" | "TEMP" | "TEMPORARY" as what, *_):  # of which there is nothing
+                return Outcome(f"DISCARD {what}")
             case ("DISCARD", *_):
                 self.settings.reset_all()
                 self._cursors.clear()
@@ -283,7 +286,8 @@ class Statements:
         words = [each.word for each in statement.tokens]
         if "FOR" not in words or "CURSOR" not in words:
             raise Refused("42601", "a cursor is declared as DECLARE c CURSOR FOR SELECT …")
-        if self.state == "I" and "HOLD" not in words:
+        is_held = ["WITH", "HOLD"] in (words[at : at + 2] for at in range(words.index("FOR")))
+        if self.state == "I" and not is_held:
             raise Refused("25P01", "DECLARE CURSOR can only be used in transaction blocks", "BEGIN")
         if len(self._cursors) >= _MOST_CURSORS:
             raise Refused("53400", f"at most {_MOST_CURSORS} cursors can be open", "CLOSE one of them")
@@ -292,7 +296,7 @@ class Statements:
         held = sum(len(each.outcome.rows) - each.at for each in self._cursors.values())
         if held + len(outcome.rows) > MOST_HELD:
             raise Refused("53400", "too many rows wait to be fetched", "CLOSE a cursor; the answer is stored, and free")
-        self._cursors[statement.tokens[1].called] = _Cursor(outcome)
+        self._cursors[statement.tokens[1].called] = _Cursor(outcome, is_held)
         return replace(outcome, tag="DECLARE CURSOR", fields=None, rows=())
 
     def _rows_of(self, statement: Statement, literals: Sequence[str]) -> Outcome:
@@ -387,7 +391,7 @@ class Statements:
         before = self._reported()
         self.settings.end(kept=kept)
         self._savepoints.clear()
-        self._cursors.clear()
+        self._cursors = {name: each for name, each in self._cursors.items() if kept and each.is_held}
         return Outcome(tag, settings=_changed(before, self._reported()))
 
     def _savepoint(self, statement: Statement) -> Outcome:

@@ -105,7 +105,8 @@ _FIXED = {
 
 _ONLY: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "client_encoding": (r"(?i)utf-?8|unicode", "UTF8"),
+        # SQL_ASCII converts nothing; it is what psql says where a machine has no locale.
+        "client_encoding": (r"(?i)utf-?8|unicode|sql_ascii", "UTF8"),
         "datestyle": (r"(?i)iso(\s*,\s*\w+)?|mdy|ymd|dmy", "ISO, MDY"),
         "standard_conforming_strings": (r"(?i)on|true|1|yes", "on"),
     }
