@@ -18,9 +18,9 @@ from discreet.errors import DiscreetError
 from discreet.interfaces.wire.asking import Questions
 from discreet.interfaces.wire.catalogue import Asked
 from discreet.interfaces.wire.catalogue_process import Catalogue
-from discreet.interfaces.wire.messages import Field
 from discreet.interfaces.wire.outcomes import Outcome, Refused, Shape, shown_as
 from discreet.interfaces.wire.parameters import Declared, as_asked
+from discreet.interfaces.wire.replies import Field
 from discreet.interfaces.wire.session_settings import (
     REPORTED,
     VERSION,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from discreet.errors import DiscreetError, Unauthenticated
-from discreet.interfaces.wire import messages
+from discreet.interfaces.wire import messages, replies
 from discreet.interfaces.wire.asking import Questions, parts_of
 from discreet.interfaces.wire.carrying_out import MOST_HELD, Failed, Statements
 from discreet.interfaces.wire.catalogue_process import Catalogue
@@ -17,7 +17,6 @@ from discreet.interfaces.wire.messages import (
     Close,
     Describe,
     Execute,
-    Field,
     Malformed,
     Message,
     Parse,
@@ -28,6 +27,7 @@ from discreet.interfaces.wire.messages import (
 )
 from discreet.interfaces.wire.outcomes import Outcome, Refused
 from discreet.interfaces.wire.parameters import Parameter, formats_of, literals, parameters
+from discreet.interfaces.wire.replies import Field
 from discreet.interfaces.wire.session_settings import REPORTED, SessionSettings
 from discreet.interfaces.wire.statements import Statement, statements
 from discreet.interfaces.wire.stream import Gone, Stream
@@ -178,8 +178,8 @@ class Connection:
         minor, said = startup
         unknown = [name for name in said if name.startswith("_pq_.")]
         if minor or unknown:
-            self._send(messages.version_negotiation(0, unknown))
-        self._send(messages.ASK_PASSWORD)
+            self._send(replies.version_negotiation(0, unknown))
+        self._send(replies.ASK_PASSWORD)
         self._flush()
         shown = self._receive(_STARTING, most=messages.MOST_BEFORE * 2)
         try:
@@ -203,11 +203,11 @@ class Connection:
             user=said.get("user", ""),
             forget=self._forget,
         )
-        self._send(messages.AUTHENTICATED)
+        self._send(replies.AUTHENTICATED)
         for name, shown_as in REPORTED.items():
-            self._send(messages.status(shown_as, settings.show(name)))
+            self._send(replies.status(shown_as, settings.show(name)))
         numbers = bytes.fromhex(fresh_name()[:16])
-        self._send(messages.key_data(int.from_bytes(numbers[:4]) >> 1, int.from_bytes(numbers[4:])))
+        self._send(replies.key_data(int.from_bytes(numbers[:4]) >> 1, int.from_bytes(numbers[4:])))
         self._ready()
         return True
 
@@ -254,7 +254,7 @@ class Connection:
         with self._reporting():
             found = self._read(text)
             if not found:
-                self._send(messages.EMPTY)
+                self._send(replies.EMPTY)
             for statement in found:
                 if statement.parameters:
                     raise Refused("42P02", "there is no parameter $1", "send values with the extended protocol")
@@ -275,7 +275,7 @@ class Connection:
                     self._describe(message)
                 case Close():
                     (self._portals if message.is_portal else self._prepared).pop(message.name, None)
-                    self._send(messages.CLOSED)
+                    self._send(replies.CLOSED)
                 case Execute():
                     self._execute(message)
                 case _:
@@ -297,7 +297,7 @@ class Connection:
         self._skipping = True
         if isinstance(error, Unauthenticated):
             raise _Ended(error)
-        self._send(messages.report(b"E", parts_of(error, position)))
+        self._send(replies.report(b"E", parts_of(error, position)))
 
     def _read(self, text: str) -> list[Statement]:
         """The statements of a text."""
@@ -327,7 +327,7 @@ class Connection:
         if len(self._prepared) >= _MOST_PREPARED or held + size > _MOST_CHARACTERS:
             raise Refused("53400", "too many statements are prepared", "DEALLOCATE ALL")
         self._prepared[message.name] = _Prepared(statement, takes, size)
-        self._send(messages.PARSED)
+        self._send(replies.PARSED)
 
     def _bind(self, message: Bind) -> None:
         """Put values into a prepared statement."""
@@ -348,13 +348,13 @@ class Connection:
         if sum(map(_size, others)) + _size(values) > _MOST_CHARACTERS:
             raise Refused("54000", "the values of parameters are too long")
         self._portals[message.portal] = _Portal(prepared.statement, values, message.results, prepared.shape)
-        self._send(messages.BOUND)
+        self._send(replies.BOUND)
 
     def _describe(self, message: Describe) -> None:
         """Say what a statement takes and gives; of a portal, what it gives."""
         formats: Sequence[int] = ()
         if message.is_portal and (cursor := self._statements.cursor_fields(message.name)) is not None:
-            self._send(messages.row_description(cursor, [0] * len(cursor)))
+            self._send(replies.row_description(cursor, [0] * len(cursor)))
             return
         if message.is_portal:
             portal = self._portal(message.name)
@@ -362,22 +362,22 @@ class Connection:
         else:
             prepared = self._named(message.name)
             statement, values = prepared.statement, [each.sample for each in prepared.parameters]
-            self._send(messages.parameter_description([each.oid for each in prepared.parameters]))
+            self._send(replies.parameter_description([each.oid for each in prepared.parameters]))
         fields = None if statement is None else self._statements.fields(statement, values)
         if message.is_portal:
             portal.shape = fields
         else:
             prepared.shape = fields
         if fields is None:
-            self._send(messages.NO_DATA)
+            self._send(replies.NO_DATA)
         else:
-            self._send(messages.row_description(fields, _result_formats(formats, len(fields))))
+            self._send(replies.row_description(fields, _result_formats(formats, len(fields))))
 
     def _execute(self, message: Execute) -> None:
         """Carry out a portal, or give more of its rows."""
         portal = self._portal(message.portal)
         if portal.statement is None:
-            self._send(messages.EMPTY)
+            self._send(replies.EMPTY)
             return
         if portal.outcome is None:
             portal.outcome = self._statements.run(portal.statement, portal.literals, portal.shape)
@@ -390,7 +390,7 @@ class Connection:
         self._send_rows(portal.outcome, rows[portal.at : end], formats, described=False)
         portal.at = end
         if end < len(rows):
-            self._send(messages.SUSPENDED)
+            self._send(replies.SUSPENDED)
         else:
             self._complete(portal.outcome, count)
             portal.outcome, portal.at = replace(portal.outcome, rows=(), copied=None), 0
@@ -428,12 +428,12 @@ class Connection:
         if self._settings.show("client_min_messages").lower() not in _QUIET:
             for message, detail in outcome.notices:
                 said = {"S": "NOTICE", "V": "NOTICE", "C": "00000", "M": message, "D": detail}
-                self._send(messages.report(b"N", said))
+                self._send(replies.report(b"N", said))
         if outcome.warning is not None:
             state, words = outcome.warning
-            self._send(messages.report(b"N", {"S": "WARNING", "V": "WARNING", "C": state, "M": words}))
+            self._send(replies.report(b"N", {"S": "WARNING", "V": "WARNING", "C": state, "M": words}))
         for name, value in outcome.settings.items():
-            self._send(messages.status(name, value))
+            self._send(replies.status(name, value))
 
     def _send_rows(
         self, outcome: Outcome, rows: Sequence[Sequence[Any]], formats: Sequence[int], *, described: bool
@@ -442,31 +442,31 @@ class Connection:
         if outcome.fields is None:
             return
         if outcome.copied is not None:
-            self._send(messages.copy_out(len(outcome.fields)))
+            self._send(replies.copy_out(len(outcome.fields)))
             for line in outcome.copied:
-                self._send(messages.packet(b"d", line))
-            self._send(messages.COPIED)
+                self._send(replies.packet(b"d", line))
+            self._send(replies.COPIED)
             return
         types = [each.oid for each in outcome.fields]
-        made = [messages.data_row([encoded(*each) for each in zip(row, types, formats, strict=True)]) for row in rows]
+        made = [replies.data_row([encoded(*each) for each in zip(row, types, formats, strict=True)]) for row in rows]
         if described:
-            self._send(messages.row_description(outcome.fields, formats))
+            self._send(replies.row_description(outcome.fields, formats))
         for each in made:
             self._send(each)
 
     def _complete(self, outcome: Outcome, count: int) -> None:
         """A statement is done."""
         counted = outcome.fields is not None and outcome.copied is None
-        self._send(messages.complete(f"{outcome.tag} {count}" if counted and outcome.tag in _COUNTED else outcome.tag))
+        self._send(replies.complete(f"{outcome.tag} {count}" if counted and outcome.tag in _COUNTED else outcome.tag))
 
     def _ready(self) -> None:
         """The next statement may come."""
-        self._send(messages.ready(self._statements.state))
+        self._send(replies.ready(self._statements.state))
         self._flush()
 
     def _fatal(self, error: DiscreetError | Refused) -> None:
         """Say why the connection ends."""
-        self._send(messages.report(b"E", parts_of(error, severity="FATAL")))
+        self._send(replies.report(b"E", parts_of(error, severity="FATAL")))
         self._flush()
 
     def _send(self, data: bytes) -> None:

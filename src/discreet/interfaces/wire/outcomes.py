@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from discreet.interfaces.wire.messages import Field
+from discreet.interfaces.wire.replies import Field
 from discreet.interfaces.wire.values import field_of
 from discreet.results import Answer, cell_texts
 from discreet.service import Planned

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from discreet.errors import InvalidArgument, Unsupported
 from discreet.interfaces.wire.statements import Statement, Token
+from discreet.query.planner import typed_by_column
 from discreet.suggestions import did_you_mean
 from discreet.version import __version__
 
@@ -311,16 +312,9 @@ def _ours(name: str, value: str) -> str:
 
 def _term(name: str, value: str) -> Any:  # noqa: ANN401 — JSON, as a term is sent
     """A term as it is sent; whether it is in range, the planner says."""
-    match name:
-        case "within" if "=" in value:  # by column
-            parts = (each.partition("=") for each in value.split(","))
-            return {column.strip(): accuracy.strip() for column, _, accuracy in parts}
-        case "limits" if value.isdecimal():
-            return {"rows": int(value)}
-        case "cut_off":
-            return value == "on"
-        case _:
-            return value
+    if name == "within" and "=" in value:
+        return typed_by_column(value.split(","))
+    return value == "on" if name in _FLAGS else value
 
 
 def _unknown(name: str) -> Unsupported:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from discreet.errors import InvalidArgument, TypeMismatch
-from discreet.interfaces.wire.messages import Field
+from discreet.interfaces.wire.replies import Field
 
 BOOL, INT8, INT2, INT4, TEXT, OID = 16, 20, 21, 23, 25, 26
 FLOAT4, FLOAT8, UNKNOWN, BPCHAR, VARCHAR, DATE = 700, 701, 705, 1042, 1043, 1082
@@ -166,9 +166,6 @@ _BINARY: Mapping[int, Callable[[Any], bytes]] = MappingProxyType(
     }
 )
 """Values in binary, by the OID of their type."""
-
-
-# ── Parameters ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def literal(value: bytes | None, oid: int, form: int) -> str:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from discreet.errors import TooMuchUnreadable
+from discreet.errors import TooMuchUnreadable, unforeseen
 from discreet.hints import Hint
 from discreet.tables.schema.table import Table
 from discreet.tables.sources import Malformed
@@ -60,8 +60,10 @@ def added_up(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 found[name] = sum(each)
             case list():
                 found[name] = [line for lines in each for line in lines]
-            case _:
+            case dict():
                 found[name] = dict(sum(map(Counter, each), Counter[str]()))
+            case _:
+                raise unforeseen(before)
     return found
 
 
