@@ -8,7 +8,7 @@ from pathlib import Path
 
 from support.project import ROOT, offenders, python_files
 
-PYTHON_FILES = python_files("src", "tests", "bench", "docs")
+PYTHON_FILES = python_files("src", "tests", "bench", "docs", "examples")
 REASON = r"\s*(?:#|—|-|:)\s*\S.{3,}"
 """What must follow an ignore: a separator and at least a word."""
 
