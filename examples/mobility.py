@@ -23,7 +23,7 @@ import discreet as dp
 
 PEOPLE = {"small": 4_000, "full": 60_000}
 REGIONS = {"North": 410.0, "South": 95.0, "Harbour": 12.0, "Island": 2.1}  # square kilometres
-SHARES = [0.55, 0.35, 0.09, 0.01]  # of the people
+SHARES = [0.60, 0.37, 0.02, 0.01]  # of the people
 PLACES = ["grocery", "parks", "retail", "transit"]
 CHANCES = np.array([0.30, 0.12, 0.28, 0.34])  # of a visit on a usual day
 CHANGED = np.array([0.85, 1.30, 0.45, 0.40])  # on the last day, times as many
@@ -133,7 +133,7 @@ def tell(scale: str = "full") -> dict[str, object]:
 
     right = attacked(cells)
     print("\nAttack: was one certain person there? Of each count, the attacker knows all others.")
-    print(f"right     {right['exact']:.0%} by exact counts, {right['noisy']:.0%} by these")
+    print(f"right     {right['exact']:.0%} of {len(answer)} by exact counts, {right['noisy']:.0%} by these")
     print(f"bound     {right['bound']:.1%} from even odds, on average, whatever the rule")
     return {"answer": answer, "cells": cells, "right": right}
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import chdir, closing, contextmanager
 from fractions import Fraction
+from math import exp, log
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -146,7 +147,8 @@ def test_mobility(told: Callable[[ModuleType], dict[str, Any]]) -> None:
 
 def test_joins(told: Callable[[ModuleType], dict[str, Any]]) -> None:
     """Joins are answered within limits, one among strangers is refused, and a difference hides who makes it."""
-    found = told(loaded("joins"))
+    recipe = loaded("joins")
+    found = told(recipe)
     for asked, answer in zip(found["asked"], found["answers"], strict=True):
         assert holds(answer, "n", [asked.kept])
         assert asked.kept <= asked.truth
@@ -154,6 +156,25 @@ def test_joins(told: Callable[[ModuleType], dict[str, Any]]) -> None:
     ((low, high),) = found["but_one"].interval("n")
     assert high - low > 540  # her pairs, which exact answers give away
     assert found["refused"] == "unsupported"
+
+
+def test_elastic_sensitivity_is_smoothed() -> None:
+    """It is the stability where that is constant or grows slowly; else e^(−βk)·(1 + k) peaks at k = 1/β − 1."""
+    recipe = loaded("joins")
+    noise = 2 * log(20)
+    beta = 1 / (2 * log(2 / recipe.DELTA))
+    assert recipe.elastic(lambda _: 60) == pytest.approx(60 * noise)
+    assert recipe.elastic(lambda rows: 60 + rows) == pytest.approx(60 * noise)
+    assert recipe.elastic(lambda rows: 1 + rows) == pytest.approx(exp(beta - 1) / beta * noise, rel=1e-3)
+
+
+def test_counts_from_the_top_are_the_nearest_that_add_up() -> None:
+    """Nothing that adds up is nearer: what is above zero moved by one number, and what is zero would move further."""
+    recipe = loaded("census")
+    counts, sums = np.array([[5.0, 1.0, -3.0], [2.0, 2.0, 2.0]]), np.array([4, 9])
+    nearest = recipe.onto_simplex(counts, sums)
+    assert nearest.tolist() == [[4, 0, 0], [3, 3, 3]]
+    assert recipe.whole(np.array([[1.5, 1.25, 0.25]]), np.array([3])).tolist() == [[2, 1, 0]]
 
 
 def test_audience(told: Callable[[ModuleType], dict[str, Any]]) -> None:
