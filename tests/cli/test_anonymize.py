@@ -249,7 +249,7 @@ def test_files_that_are_there_stay_unless_told(people: Path, run: Any) -> None:
     assert (people / "ages.csv").read_bytes() == ages
 
 
-@pytest.mark.parametrize("failing", ["_write_table", "_report"])
+@pytest.mark.parametrize("failing", ["write_table", "_report"])
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
 def test_a_full_disk_leaves_nothing(
     people: Path, run: Any, monkeypatch: pytest.MonkeyPatch, failing: str, error: BaseException
@@ -313,7 +313,7 @@ def slowly(table, path):
     for _ in range(1800):
         time.sleep(0.1)  # a signal that another thread took is heard between two steps
 
-saving._write_table = slowly  # in the place of a table that takes its time
+saving.write_table = slowly  # in the place of a table that takes its time
 sys.argv = ["discreet", "anonymize", "people.csv", "-o", "out.csv", "--report", "out.json"]
 main()
 """

@@ -34,6 +34,9 @@ COMMANDS = [
     "risk",
     "anonymize",
     "attack",
+    "deidentify",
+    "uniqueness",
+    "generalize",
 ]
 
 

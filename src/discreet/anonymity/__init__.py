@@ -5,7 +5,8 @@
 * See it: `read` a table, let `guess_attributes` say what its columns are, `assess` it; or look closer with
   `uniqueness`, `minimal_identifiers`, `reidentification`, `population_uniqueness`.
 * Say what a release must promise: `KAnonymity`, `DistinctDiversity`, `Closeness` and their kin.
-* Reduce it: `deidentify`, `clip`, and `anonymize`, by hierarchies such as `Intervals`, `Digits`, `Masking` or a file's.
+* Reduce it: `deidentify`, `clip`, `generalize` by hand, and `anonymize`, by hierarchies such as `Intervals`, `Digits`,
+  `Masking` or a file's.
 
 None of this is differential privacy. A table that keeps such a promise can still single people out beside another.
 """
@@ -35,7 +36,16 @@ from discreet.anonymity.models import (
     RecursiveDiversity,
 )
 from discreet.anonymity.records import Missing, Records, read
-from discreet.anonymity.reduce import Anonymized, Clipped, Deidentified, anonymize, clip, deidentify
+from discreet.anonymity.reduce import (
+    Anonymized,
+    Clipped,
+    Deidentified,
+    Generalized,
+    anonymize,
+    clip,
+    deidentify,
+    generalize,
+)
 from discreet.anonymity.risk import (
     RiskReport,
     assess,
@@ -60,6 +70,7 @@ __all__ = [
     "DistinctDiversity",
     "EntropyDiversity",
     "Flat",
+    "Generalized",
     "Intervals",
     "KAnonymity",
     "KMap",
@@ -75,6 +86,7 @@ __all__ = [
     "clip",
     "confirm",
     "deidentify",
+    "generalize",
     "guess_attributes",
     "minimal_identifiers",
     "population_uniqueness",

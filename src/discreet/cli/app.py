@@ -19,7 +19,7 @@ _PANELS = {
     "Custodian": ("init", "admit", "declare", "serve", "token", "request", "failures", "ledger", "risk", "anonymize"),
     "Analyst": ("connect", "tables", "explain", "ask", "summary"),
     "Auditor": ("budget", "history", "verify", "key", "witness", "audit", "conform"),
-    "Learn": ("demo", "plot", "attack"),
+    "Learn": ("demo", "plot", "attack", "deidentify", "uniqueness", "generalize"),
 }
 """The commands by who uses them most, in the order in which people meet them, each in the module of its name."""
 

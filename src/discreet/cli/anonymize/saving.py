@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from discreet.cli.anonymize.outcome import Outcome, is_formula, is_text
 from discreet.cli.anonymize.page import page
 from discreet.cli.common.files import Write, refuse_to_replace, write_all
-from discreet.errors import InvalidArgument
+from discreet.cli.common.tables_written import TABLES, plain_cells, write_table
 from discreet.results import no_formula, plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TABLES, REPORTS = (".csv", ".parquet"), (".html", ".json")
+REPORTS = (".html", ".json")
 
 
 def check(read: Sequence[Path], output: Path | None, report: Path | None, *, force: bool) -> None:
@@ -45,40 +45,11 @@ def save(outcome: Outcome, output: Path | None, report: Path | None, *, name: st
     files: dict[Path, Write] = {}
     if output is not None:
         is_read = for_spreadsheets and output.suffix.lower() == ".csv"
-        table = _without_formulas(_plain(outcome.release.table)) if is_read else outcome.release.table
-        files[output] = lambda draft: _write_table(table, draft)
+        table = _without_formulas(plain_cells(outcome.release.table)) if is_read else outcome.release.table
+        files[output] = lambda draft: write_table(table, draft)
     if report is not None:
         files[report] = lambda draft: draft.write_text(_report(outcome, draft.suffix.lower(), name), encoding="utf-8")
     write_all(files)
-
-
-def _write_table(table: pa.Table, path: Path) -> None:
-    """Write a table as its file's ending says.
-
-    Raises:
-        InvalidArgument: CSV has no way to write a column of that kind.
-    """
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
-
-    try:
-        if path.suffix.lower() == ".parquet":
-            pa.parquet.write_table(table, path)
-        else:
-            pa.csv.write_csv(_plain(table), path)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
-        raise InvalidArgument(
-            f"a column can't be written as {path.suffix}", hint="--output FILE.parquet takes every kind of column"
-        ) from None
-
-
-def _plain(table: pa.Table) -> pa.Table:
-    """The table without dictionaries, which CSV doesn't know."""
-    import pyarrow as pa
-
-    kinds = [field.type.value_type if pa.types.is_dictionary(field.type) else field.type for field in table.schema]
-    return table.cast(pa.schema(list(zip(table.column_names, kinds, strict=True))))
 
 
 def _without_formulas(table: pa.Table) -> pa.Table:

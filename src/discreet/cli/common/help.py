@@ -55,6 +55,9 @@ EXAMPLES: Mapping[str, str] = {
         "discreet anonymize census.csv --quasi-identifying age,sex --k 5 --suppression 5% --output safer.csv"
     ),
     "discreet attack": "discreet attack averaging --trials 1",
+    "discreet deidentify": "discreet deidentify census.csv --identifying name,ssn --keep dob,zip --output rows.csv",
+    "discreet uniqueness": "discreet uniqueness census.csv --on dob,zip",
+    "discreet generalize": "discreet generalize census.csv --on age,sex --clip age=10..60 --truncate age=1 --k 5",
     "discreet plot": "discreet plot neighbours --epsilon 1 --out neighbours.svg",
     "discreet plot neighbours": "discreet plot neighbours --epsilon 1 --out neighbours.svg",
     "discreet plot loss": "discreet plot loss --epsilon 1 --out loss.svg",
