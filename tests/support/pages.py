@@ -17,7 +17,7 @@ class Block:
     """One fenced block.
 
     A comment above the fence, `<!-- test: … -->`, says how it is tried: `output` (what the block before it prints),
-    `refused CODE` (it must fail with this error), or `not run: REASON`.
+    `refused CODE` (it must fail with this error), `needs FILE` (it runs where that file is), or `not run: REASON`.
 
     Args:
         language: what stands after the backticks; empty if nothing does.
