@@ -9,7 +9,7 @@ ROUNDS ?= 20
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 2)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve-demo test chromium suite quick check docs bench soak oldest audit refresh clean
+.PHONY: help demo serve-demo test chromium suite quick check docs notebooks bench soak oldest audit refresh clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 18
@@ -47,6 +47,9 @@ docs: $(VENV)/dev.stamp ## the documentation, into site/; a broken link or refer
 refresh: $(VENV)/dev.stamp ## rewrite the generated parts of docs/: help texts, and pictures of the console
 	@PYTHONPATH=tests $(BIN)/python -m support.generated
 	@PYTHONPATH=tests $(BIN)/python -m support.pictures
+
+notebooks: $(VENV)/dev.stamp ## the textbook as Jupyter notebooks, into build/notebooks/
+	@PYTHONPATH=tests $(BIN)/python -m support.book notebooks build/notebooks
 
 bench: $(VENV)/dev.stamp ## speed and memory, against NumPy and plain SQL in the same run
 	@for script in bench/*.py; do echo "── $$script"; $(BIN)/python $$script $(ARGS) || exit 1; done
