@@ -121,6 +121,11 @@ class Shape:
         """The columns with which a unit's choices are hashed: its id and period, which no one else has."""
         return numbered("i" if self.is_coded else "u", self.units)
 
+    @property
+    def reads_source_rows(self) -> bool:
+        """Whether units over a limit are found among `source_rows`, since no size is noted beside them."""
+        return bool(self.units) and not self.is_coded and self.limits.rows is not None
+
     def width(self, greatest: int) -> Literal["BIGINT", "HUGEINT"] | None:
         """The type that holds a sum, over all rows, of integers up to `greatest`; None if there is none."""
         return "BIGINT" if greatest * self.rows < 2**62 else "HUGEINT" if greatest * self.rows < 2**126 else None

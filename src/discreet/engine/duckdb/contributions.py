@@ -111,9 +111,10 @@ def make_contributions(  # noqa: PLR0913 — a question and where it is asked
         read.append(f"{_as_key(f'k{number}', key.expr, listed)} AS k{number}")
     read += [f"{_as_read(column, measure)} AS {column}" for column, measure in values.items()]
     rows = rows or _select(exact, views, JoinLimits(session, exact, views).limited)
-    session.execute(
-        f"CREATE TEMP {'TABLE' if keep else 'VIEW'} {SOURCE_ROWS} AS SELECT {', '.join(read) or 'one'} FROM ({rows})"
-    )
+    source_rows = f"SELECT {', '.join(read) or 'one'} FROM ({rows})"
+    if keep or shape.reads_source_rows:
+        session.execute(f"CREATE TEMP {'TABLE' if keep else 'VIEW'} {SOURCE_ROWS} AS {source_rows}")
+        source_rows = f"FROM {SOURCE_ROWS}"
     counted, joins = unit, []
     for number, key in enumerate(exact.keys):
         if key.values is not None:
@@ -129,7 +130,7 @@ def make_contributions(  # noqa: PLR0913 — a question and where it is asked
             joins.append(f"LEFT JOIN bins_{column} ON {column} IS NOT DISTINCT FROM bins_{column}.v")
         counted.append(f"{_as_counted(column, measure)} AS {column}")
     session.execute(
-        f"CREATE TEMP VIEW {CONTRIBUTIONS} AS SELECT {', '.join(counted) or 'one'} FROM {SOURCE_ROWS} {' '.join(joins)}"
+        f"CREATE TEMP VIEW {CONTRIBUTIONS} AS SELECT {', '.join(counted) or 'one'} FROM ({source_rows}) {' '.join(joins)}"
     )
 
 
@@ -211,7 +212,8 @@ def most_rows(session: Connection, exact: Exact, views: Sequence[ScanView], raw:
     for scan in exact.scans:
         view, held = next(each for each in views if each.is_of(scan)), raw[scan.table.name.casefold()]
         is_multiplied = scan.owner is not None and bool(scan.owner.hops) and not held.is_noted
-        counts[scan.alias] = rows_in(session, view.name if is_multiplied else held.name)
+        known = None if is_multiplied else held.rows
+        counts[scan.alias] = rows_in(session, view.name if is_multiplied else held.name) if known is None else known
         if view.is_coded:  # the others make no rows
             return counts[scan.alias]
     return rows_at_most(exact.source, counts)

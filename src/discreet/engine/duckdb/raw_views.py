@@ -33,7 +33,7 @@ def without_rows(session: Connection, tables: Sequence[Table], noted: Mapping[st
         columns = ", ".join(f"{name(column)} {sql_type}" for column, sql_type in held.items())
         session.execute(f"CREATE TEMP TABLE {view} ({columns})")
         names = zip((column.name.casefold() for column in table.columns), called, strict=True)
-        found[table.name.casefold()] = RawView(view, dict(names), is_noted=ids is not None)
+        found[table.name.casefold()] = RawView(view, dict(names), is_noted=ids is not None, rows=0)
     return found
 
 

@@ -24,11 +24,13 @@ class RawView:
         name: of the view with its rows.
         names: of its columns, by their names in lower case.
         is_noted: whether what admission noted stands beside each row, see `Notes`.
+        rows: how many it has; None where they aren't all of the table's. Private.
     """
 
     name: str
     names: Mapping[str, str]
     is_noted: bool = False
+    rows: int | None = None
 
     def column(self, column: Column) -> str:
         """A declared column, in SQL."""
@@ -78,12 +80,14 @@ def raw_views_of(
     found = {}
     for number, table in enumerate(tables):
         view, held, files = f"raw{number}", snapshot.tables[table.name.casefold()], snapshot.files(table)
-        read = slice(None) if part is None or table.public else slice(part.number, None, part.among)
+        first, among = (0, 1) if part is None or table.public else part
         is_noted = part is not None and held.notes is not None
-        rows = parquet(files[read]) if files else _registered(connection, view, held.data[read])
-        once = " WHERE NOT again" if not is_noted and held.notes is not None and held.notes.repeats else ""
+        rows = parquet(files[first::among]) if files else _registered(connection, view, held.data[first::among])
+        repeats = held.notes is not None and held.notes.repeats
+        once = " WHERE NOT again" if repeats and not is_noted else ""
         connection.execute(f"CREATE TEMP VIEW {view} AS FROM {rows}{once}")
-        found[table.name.casefold()] = RawView(view, held.names, is_noted)
+        rows_in_all = held.rows if among == 1 and not repeats else None
+        found[table.name.casefold()] = RawView(view, held.names, is_noted, rows_in_all)
     return found
 
 
