@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from discreet.cli.common.interrupt import Abandoned, heard, patiently
+from discreet.cli.common.interrupt import Abandoned, Errand, heard, patiently
 from discreet.errors import QuestionFailed
 
 COUNT = "SELECT COUNT(*) AS n FROM census"
@@ -163,7 +163,7 @@ def is_waited_for() -> bool:
     """Whether the main thread is in the wait itself: before that, Ctrl-C would hit the test."""
     frame: FrameType | None = sys._current_frames()[main_thread().ident or 0]
     while frame is not None and frame.f_back is not None:
-        if frame.f_code is Event.wait.__code__ and frame.f_back.f_code is patiently.__code__:
+        if frame.f_code is Event.wait.__code__ and frame.f_back.f_code is Errand.wait.__code__:
             return True
         frame = frame.f_back
     return False

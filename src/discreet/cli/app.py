@@ -17,7 +17,7 @@ from discreet.cli.show.screen import say
 
 _PANELS = {
     "Custodian": ("init", "admit", "declare", "serve", "token", "request", "failures", "ledger", "risk", "anonymize"),
-    "Analyst": ("connect", "tables", "explain", "ask", "summary"),
+    "Analyst": ("connect", "tables", "explain", "ask", "shell", "summary"),
     "Auditor": ("budget", "history", "verify", "key", "witness", "audit", "conform"),
     "Learn": ("demo", "plot", "attack", "deidentify", "uniqueness", "generalize"),
 }

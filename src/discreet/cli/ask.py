@@ -104,7 +104,7 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
     else:
         if version is None:
             if not yes:
-                _confirm(plan)
+                confirm(plan)
             read_first(tables)
         answer = answered(tables, plan, {"version": version, **said})
         if isinstance(answer, Summary):
@@ -159,7 +159,7 @@ def read_first(tables: Protected | Remote) -> None:
         say_incomplete(done)
 
 
-def _confirm(plan: Plan | RemotePlan) -> None:
+def confirm(plan: Plan | RemotePlan) -> None:
     """Ask before paying for a question that warns.
 
     Raises:

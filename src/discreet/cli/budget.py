@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from discreet.cli.common import options
 from discreet.cli.common.reporting import reported
 from discreet.cli.common.where import Where, somewhere
@@ -9,6 +11,10 @@ from discreet.cli.show.formats import Format
 from discreet.cli.show.screen import say
 from discreet.cli.show.sheets import Sheet, refuse_binary_to_screen, show_json
 from discreet.cli.show.standing import Standing, of_each
+
+if TYPE_CHECKING:
+    from discreet.gateway import Protected
+    from discreet.interfaces.client import Remote
 
 
 @reported
@@ -21,14 +27,19 @@ def budget(*, format_: options.Formatted = Format.TABLE, raw: options.Raw = Fals
     """
     refuse_binary_to_screen(format_)
     with where.opened() as tables:
-        everyone, analysts = of_each(tables)
-    match format_:
+        show_budget(tables, format_, raw=raw)
+
+
+def show_budget(tables: Protected | Remote, as_format: Format, *, raw: bool = False) -> None:
+    """Write the standing of everyone and of each analyst to standard output."""
+    everyone, analysts = of_each(tables)
+    match as_format:
         case Format.TABLE:
             say("\n\n".join(one.words() for one in (everyone, *analysts)))
         case Format.JSON:
             show_json({**everyone.data, "analysts": {one.who: one.data for one in analysts}})
         case Format.CSV | Format.ARROW:
-            _flat([everyone, *analysts]).show(format_, raw=raw)
+            _flat([everyone, *analysts]).show(as_format, raw=raw)
 
 
 def _flat(standings: list[Standing]) -> Sheet:

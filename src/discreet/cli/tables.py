@@ -20,17 +20,14 @@ def tables(*, format_: options.Formatted = Format.TABLE, raw: options.Raw = Fals
 
     All of it is public: only the declarations are read.
     """
-    from discreet.interfaces.client import Remote
-
     refuse_binary_to_screen(format_)
     with where.opened() as found:
-        if isinstance(found, Remote):
-            schema: Mapping[str, Any] = found.schema
-        else:
-            from discreet.tables import public_schema
+        show_schema(found.schema, format_, raw=raw)
 
-            schema = public_schema(found.dataset)
-    match format_:
+
+def show_schema(schema: Mapping[str, Any], as_format: Format, *, raw: bool = False) -> None:
+    """Write what is declared to standard output."""
+    match as_format:
         case Format.TABLE:
             show_declared(schema["tables"])
         case Format.JSON:
@@ -38,5 +35,5 @@ def tables(*, format_: options.Formatted = Format.TABLE, raw: options.Raw = Fals
         case Format.CSV | Format.ARROW:
             names = ("table", "column", "kind", "nullable", "bounds", "keys")
             Sheet(names, [[each["name"], *row] for each in schema["tables"] for row in rows_of(each)]).show(
-                format_, raw=raw
+                as_format, raw=raw
             )

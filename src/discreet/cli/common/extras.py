@@ -10,16 +10,21 @@ from discreet.errors import ExtraMissing
 _MODULES = {
     "server": ("fastapi", "jinja2", "joserfc", "prometheus_client", "uvicorn"),
     "client": ("urllib3",),
+    "shell": ("prompt_toolkit",),
 }
 
 
-def require_extras(*names: Literal["server", "client"]) -> None:
-    """Refuse to serve where a part is missing.
+def require_extras(*names: Literal["server", "client", "shell"], doing: str = "serving") -> None:
+    """Refuse to begin where a part is missing.
+
+    Args:
+        names: of the extras.
+        doing: what they are needed for.
 
     Raises:
         ExtraMissing: an extra isn't installed, or not all of it.
     """
     if not all(find_spec(module) for name in names for module in _MODULES[name]):
         raise ExtraMissing(
-            "serving needs packages that aren't installed", hint=f"pip install 'discreet[{','.join(names)}]'"
+            f"{doing} needs packages that aren't installed", hint=f"pip install 'discreet[{','.join(names)}]'"
         )

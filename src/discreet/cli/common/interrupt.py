@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from signal import SIGINT, default_int_handler, getsignal, signal
 from threading import Event, Thread, current_thread, main_thread
-from typing import NoReturn, TypeVar
+from typing import Generic, NoReturn, TypeVar
 
 from discreet.errors import DiscreetError
 
@@ -27,42 +27,58 @@ _BLINK = 0.1
 """Seconds between two checks for Ctrl-C, on systems where an endless wait can't be interrupted."""
 
 
-def patiently(work: Callable[[], T]) -> T:
-    """Do the work in a thread of its own, and wait for it.
+class Errand(Generic[T]):
+    """Work in a thread of its own, which begins at once; whoever waits for it can be interrupted.
 
     DuckDB often doesn't hear Ctrl-C until it is done. So the main thread must be free to.
 
     Args:
-        work: what takes its time. Its errors are raised here.
-
-    Raises:
-        Abandoned: Ctrl-C was pressed; the work is still going on.
+        work: what takes its time.
 
     Examples:
-        >>> patiently(lambda: 6 * 7)
+        >>> Errand(lambda: 6 * 7).wait()
         42
     """
-    results: list[T] = []
-    errors: list[BaseException] = []
-    done = Event()
 
-    def run() -> None:
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._results: list[T] = []
+        self._errors: list[BaseException] = []
+        self._done = Event()
+
+        def run() -> None:
+            try:
+                self._results.append(work())
+            except BaseException as error:  # noqa: BLE001 — nothing is swallowed: the waiting thread raises it again
+                self._errors.append(error)
+            finally:
+                self._done.set()
+
+        Thread(target=run, daemon=True).start()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it is, or has failed."""
+        return self._done.is_set()
+
+    def wait(self) -> T:
+        """Wait for its result, once or again; its errors are raised here.
+
+        Raises:
+            Abandoned: Ctrl-C was pressed; the work is still going on.
+        """
         try:
-            results.append(work())
-        except BaseException as error:  # noqa: BLE001 — nothing is swallowed: the waiting thread raises it again
-            errors.append(error)
-        finally:
-            done.set()
+            while not self._done.wait(_BLINK):
+                pass
+        except KeyboardInterrupt:
+            raise Abandoned from None
+        if self._errors:
+            raise self._errors[0]
+        return self._results[0]
 
-    Thread(target=run, daemon=True).start()
-    try:
-        while not done.wait(_BLINK):
-            pass
-    except KeyboardInterrupt:
-        raise Abandoned from None
-    if errors:
-        raise errors[0]
-    return results[0]
+
+def patiently(work: Callable[[], T]) -> T:
+    """Do the work as an errand, and wait for it; raises as that does."""
+    return Errand(work).wait()
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import ParamSpec
+from typing import NoReturn, ParamSpec
 
 import typer
 
@@ -52,11 +52,13 @@ class Scene:
         as_json: whether errors are written as JSON.
         question: the SQL that a query error's place lies in; empty if there is none.
         config: the file that a configuration error's place lies in.
+        spelled: puts what a hint says of options into the words of where it is read.
     """
 
     as_json: bool
     question: str
     config: Path | None
+    spelled: Callable[[str], str] = str
 
     def __enter__(self) -> None:
         pass
@@ -66,7 +68,7 @@ class Scene:
         if isinstance(error, DiscreetError):
             # The options of a source are in the configuration, if there is one.
             door: Door = "file" if isinstance(error, SourceError) and self.config is not None else "cli"
-            shown = {**error.to_dict(), "hint": error.hint_at(door)}
+            shown = {**error.to_dict(), "hint": self.spelled(error.hint_at(door))}
             show_error(shown, self._excerpt(error), as_json=self.as_json)
             raise typer.Exit(exit_code(error)) from None
         if isinstance(error, KeyboardInterrupt):
@@ -76,11 +78,7 @@ class Scene:
             message = "stopped by Ctrl-C" + ("; what had been paid for stays spent" if self.question else "")
             show_error({"code": "interrupted", "message": message, "hint": hint, "place": None}, as_json=self.as_json)
             if isinstance(error, Abandoned):
-                from discreet.duckdb.session import remove_directories
-
-                remove_directories()
-                sys.stderr.flush()
-                os._exit(ExitCode.INTERRUPTED)  # an orderly end would wait for the engine
+                end_at_once(ExitCode.INTERRUPTED)
             raise typer.Exit(ExitCode.INTERRUPTED) from None
         if isinstance(error, Exception) and not isinstance(error, _TYPERS_OWN):
             message = f"discreet stopped on an error of its own: {raised_at(error, trace)}"
@@ -96,6 +94,16 @@ class Scene:
         if isinstance(error, ConfigError) and self.config is not None and self.config.is_file():
             text = self.config.read_text(encoding="utf-8", errors="replace")
         return excerpt_on_screen(text, *error.place)
+
+
+def end_at_once(code: ExitCode) -> NoReturn:
+    """End the process while errands go on: an orderly end would wait for the engine."""
+    from discreet.duckdb.session import remove_directories
+
+    remove_directories()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 _TYPERS_OWN = (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError)

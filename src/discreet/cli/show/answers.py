@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.cli.show.formats import Format
@@ -40,31 +40,44 @@ def show_answer(
         confidence: of the intervals, in (0, 1).
         raw: leave texts in CSV as they are.
     """
-    intervals = {name: answer.interval(name, confidence) for name in answer.names}
     match as_format:
         case Format.TABLE:
-            _show_table(answer, intervals)
+            rows, right = laid_out(answer, confidence)
+            show_table(answer.names, rows, right=right)
             show_notes(answer)
         case Format.JSON:
             data = answer.to_json(confidence)
             found = {name: data.pop(name) for name in ("columns", "rows", "intervals", "confidence", "cost")}
             show_json({**found, "spent": of_everyone(tables).data["spent"], **data})
         case Format.CSV | Format.ARROW:
-            names, rows = with_ends(answer, confidence)
-            Sheet(tuple(names), rows, {column.name: column.kind for column in answer.columns}).show(as_format, raw=raw)
+            names, values = with_ends(answer, confidence)
+            Sheet(tuple(names), values, {column.name: column.kind for column in answer.columns}).show(
+                as_format, raw=raw
+            )
 
 
-def _show_table(answer: Answer, intervals: dict[str, list[Interval]]) -> None:
-    """Print the values, each with its ±."""
+def laid_out(answer: Answer, confidence: float) -> tuple[list[tuple[str, ...]], list[bool]]:
+    """The rows of an answer as texts, each noisy value with its ±; and which columns are set to the right.
+
+    Args:
+        answer: what was released.
+        confidence: of the intervals, in (0, 1).
+    """
+    intervals = {name: answer.interval(name, confidence) for name in answer.names}
     columns = [with_errors(answer.column(name), intervals[name]) for name in answer.names]
     right = [any(intervals[name]) or all(map(is_number, answer[name])) for name in answer.names]
-    show_table(answer.names, list(zip(*columns, strict=True)), right=right)
+    return list(zip(*columns, strict=True)), right
 
 
-def show_notes(answer: Answer | Summary) -> None:
-    """Print the notes under an answer."""
+def show_notes(answer: Answer | Summary, spelled: Callable[[str], str] = str) -> None:
+    """Print the notes under an answer.
+
+    Args:
+        answer: what was released.
+        spelled: puts what they say of options into the words of where they are read.
+    """
     for title, words in answer.notes("cli"):
-        say(printable(f"{title:<11}{words}"), UNDER)
+        say(printable(f"{title:<11}{spelled(words)}"), UNDER)
 
 
 def with_errors(column: AnswerColumn, intervals: Sequence[Interval]) -> list[str]:

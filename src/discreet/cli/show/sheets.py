@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from discreet.cli.show.formats import Format
-from discreet.cli.show.screen import ENDLESS, console, say, show
+from discreet.cli.show.screen import ENDLESS, console, say, say_whole, show
 from discreet.errors import InvalidArgument
 from discreet.printable import printable
 
@@ -85,18 +85,33 @@ def show_table(names: Sequence[str], rows: Sequence[Sequence[object]], *, right:
         table.add_row(*(Text(cell(value)) for value in row))
     needed = screen.measure(table, options=screen.options.update(max_width=ENDLESS)).maximum
     if needed > screen.width:
-        _show_records(names, rows)
+        show_records(names, rows)
         return
     show(table)
 
 
-def _show_records(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+def show_records(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print each row as a block, one value a line."""
-    width = max(len(name) for name in names)
+    width = max(map(len, names))
     for row in rows:
         for name, value in zip(names, row, strict=True):
             say(f"{printable(name):<{width}}  {cell(value)}")
         say()
+
+
+def show_markdown(names: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[bool]) -> None:
+    r"""Print a table in Markdown, to be pasted.
+
+    Examples:
+        >>> show_markdown(["k", "n"], [["a|b", 1]], right=[False, True])
+        | k | n |
+        | :-- | --: |
+        | a\|b | 1 |
+    """
+    marks = ["--:" if is_right else ":--" for is_right in right]
+    for row in (names, marks, *rows):
+        cells = (cell(value).replace("|", "\\|") for value in row)
+        say_whole(f"| {' | '.join(cells)} |")
 
 
 def cell(value: object) -> str:
