@@ -23,6 +23,7 @@ def connect(
     *,
     token_file: options.TokenFile = None,
     key: options.PublicKeyOption = None,
+    fingerprint: options.Fingerprint = None,
     format_: options.TextOrJson = TextFormat.TABLE,
 ) -> None:
     """Try a server's address and a token: show whose it is, what it allows, and what may be asked about.
@@ -31,7 +32,7 @@ def connect(
     command line, where other programs of the machine see it. Nothing is spent, and nothing is remembered: give other
     commands the address by --server, or in the variable DISCREET_SERVER.
     """
-    with working("connecting"), reached(server, token_file, key) as remote:
+    with working("connecting"), reached(server, token_file, key, fingerprint) as remote:
         caller = remote.me()
         signed_by = remote.key.text
         schema = remote.schema if caller.get("role") != "operator" else None

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from socket import gethostname
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -16,18 +17,22 @@ from discreet.cli.common.extras import require_extras
 from discreet.cli.common.reporting import reported
 from discreet.cli.common.where import opened
 from discreet.cli.show.admissions import say_incomplete
-from discreet.cli.show.screen import say
+from discreet.cli.show.screen import say, say_whole
 from discreet.cli.show.waiting import working
 from discreet.errors import InvalidArgument
 from discreet.printable import printable
 from discreet.private_files import CLOSE, IS_OPEN, is_open
 
 if TYPE_CHECKING:
+    from discreet.interfaces.self_signed import SelfSigned
     from discreet.ledger import Tokens
     from discreet.service import Issued, Service, Settings
 
 _FIRST_DAYS = 90
 """How many days the custodian's first token is valid."""
+
+_WILDCARDS = {"0.0.0.0", "::"}  # noqa: S104 — they are recognised, and listened at only with TLS
+_OWN_NAMES = ("localhost", "127.0.0.1", "::1")
 
 Planning: TypeAlias = Annotated[
     float, typer.Option(help="Seconds of processor time a minute for planning one analyst's questions.")
@@ -71,6 +76,13 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen at.")] = 8443,
     certificate: Annotated[Path | None, typer.Option(help="A file with the certificate for TLS.")] = None,
     key: Annotated[Path | None, typer.Option(help="A file with the certificate's private key.")] = None,
+    self_signed: Annotated[
+        bool,
+        typer.Option(
+            "--self-signed",
+            help="Make a certificate beside the ledger, or take the one there, and show its fingerprint.",
+        ),
+    ] = False,
     behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A proxy in front handles TLS.")] = False,
     slots: Annotated[int, typer.Option(min=1, help="How many questions run at once, each in its own process.")] = 1,
     planners: Annotated[int, typer.Option(min=1, help="How many processes plan questions.")] = 1,
@@ -98,12 +110,19 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     token for the custodian, and shows it on a terminal or else writes it to `custodian.token`, which only its owner
     can read. With `--postgres`, psql and the tools that speak its protocol are answered too, under the same rules.
 
+    With `--self-signed`, there is TLS without an authority: analysts trust the certificate by its fingerprint, which
+    you tell them, or by its file.
+
     Ctrl-C, or SIGTERM, stops it gracefully: it takes no more questions, answers those that were paid for at their time,
     and ends with 0. A second one ends it at once. The log goes to standard error, one JSON object a line.
     """
     from discreet.service import AskingLimits, OpenID, PlanningLimits, ReleaseTimes, Settings
     from discreet.service.workers import load_ahead
 
+    own = None
+    if self_signed:
+        own = _self_signed(host, certificate or key, config, behind_proxy=behind_proxy)
+        certificate, key = own.certificate, own.key
     _refuse_nonsense(host, certificate, key, behind_proxy=behind_proxy, slots=slots)
     if postgres is not None and certificate is None:
         _refuse_in_the_clear(host)
@@ -125,7 +144,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         if metrics_port is not None:
             serve_metrics(service, host=metrics_host, port=metrics_port)
         scheme, name = "http" if certificate is None else "https", f"[{host}]" if ":" in host else host
-        with _listening(service, host, postgres, certificate, key):
+        with _listening(service, host, postgres, certificate, key, own):
             serve_http(
                 service,
                 host=host,
@@ -133,13 +152,49 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
                 certificate=certificate,
                 key=key,
                 behind_proxy=behind_proxy,
-                bound=lambda found: say(f"serving at {scheme}://{name}:{found}; Ctrl-C stops it"),
+                bound=lambda found: _say_bound(f"{scheme}://{name}:{found}", found, host, own),
             )
 
 
+def _self_signed(host: str, other: Path | None, config: Path, *, behind_proxy: bool) -> SelfSigned:
+    """The certificate beside the ledger, for this machine's names and the address that is listened at.
+
+    Raises:
+        InvalidArgument: another certificate is named as well, or nothing here does TLS.
+        ConfigError: the configuration can't be read.
+    """
+    from discreet.interfaces.self_signed import SelfSigned, beside
+
+    if other is not None or behind_proxy:
+        raise InvalidArgument(
+            "a self-signed certificate takes the place of another one, and of a proxy's",
+            hint="leave out --self-signed, or --certificate, --key and --behind-proxy",
+        )
+    return SelfSigned.made(beside(config), [*dict.fromkeys([_seen_from_afar(host), *_OWN_NAMES])])
+
+
+def _seen_from_afar(host: str) -> str:
+    """The name or address by which others reach what listens at an address."""
+    return gethostname() if host in _WILDCARDS else host
+
+
+def _say_bound(address: str, port: int, host: str, own: SelfSigned | None) -> None:
+    """Say what is listened at, and with a certificate that nobody vouches for, how analysts trust it."""
+    say(f"serving at {address}; Ctrl-C stops it")
+    if own is None:
+        return
+    from discreet.interfaces.self_signed import reached_by
+
+    say(f"certificate  {own.certificate}, until {own.until:%Y-%m-%d}")
+    say(f"fingerprint  {own.fingerprint}")
+    say("analysts     trust it by this; a token is made by `discreet token create NAME`:\n")
+    for line in reached_by(f"https://{_seen_from_afar(host)}:{port}", own.fingerprint):
+        say_whole(f"    {line}")
+
+
 @contextmanager
-def _listening(
-    service: Service, host: str, port: int | None, certificate: Path | None, key: Path | None
+def _listening(  # noqa: PLR0913, PLR0917 — where, and with which certificate
+    service: Service, host: str, port: int | None, certificate: Path | None, key: Path | None, own: SelfSigned | None
 ) -> Iterator[None]:
     """Speak PostgreSQL's protocol meanwhile, if there is a port for it."""
     if port is None:
@@ -148,7 +203,9 @@ def _listening(
     from discreet.interfaces.wire import Listener
 
     listener = Listener(service, host=host, port=port, certificate=certificate, key=key)
-    say(f"psql: host={host} port={listener.port} user=me sslmode={'disable' if certificate is None else 'verify-full'}")
+    mode = "disable" if certificate is None else "verify-full"
+    root = "" if own is None else f" sslrootcert={own.certificate}"
+    say(f"psql: host={host} port={listener.port} user=me sslmode={mode}{root}")
     try:
         yield
     finally:

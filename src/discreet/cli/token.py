@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from socket import gethostname
 from typing import Annotated, TypeAlias
 
 import typer
@@ -54,9 +56,22 @@ def create(  # noqa: PLR0913 — what a token may allow, each by name
     datasets: Annotated[
         list[str] | None, typer.Option("--dataset", metavar="NAME", help="The account it is for; this one if left out.")
     ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            "--url",
+            metavar="URL",
+            envvar="DISCREET_SERVER",
+            help="The server's address, in the lines to paste.",
+        ),
+    ] = None,
     config: options.Config = options.CONFIG,
 ) -> None:
-    """Make a token, and show it once. The ledger keeps only its digest, so nobody can show it again."""
+    """Make a token, and show it once. The ledger keeps only its digest, so nobody can show it again.
+
+    The token goes to standard output. For an analyst, standard error has lines to paste: by which it is kept, and by
+    which one connects with it, from a shell and from Python.
+    """
     from discreet.service import ALL, Role, role_of, share_of
     from discreet.service.tokens import issue, usual_share
 
@@ -82,6 +97,19 @@ def create(  # noqa: PLR0913 — what a token may allow, each by name
             datasets=datasets or (),
         )
     say(issued.text)
+    if held is Role.ANALYST:
+        _say_how(subject, url, config)
+
+
+def _say_how(subject: str, url: str | None, config: Path) -> None:
+    """Say how an analyst keeps a token, and connects with it."""
+    from discreet.interfaces.self_signed import SelfSigned, beside, reached_by
+
+    own = SelfSigned.found(beside(config))
+    lines = reached_by(url or f"https://{gethostname()}:8443", None if own is None else own.fingerprint)
+    typer.echo(f"\n{printable(subject)} keeps it in a file, by this, the token, Enter and Ctrl-D:\n", err=True)
+    typer.echo("    (umask 077; cat > discreet.token)\n\nand connects:\n", err=True)
+    typer.echo(printable("\n".join(f"    {line}" for line in lines)), err=True)
 
 
 @token.command("list", cls=Command)

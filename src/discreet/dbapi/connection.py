@@ -33,6 +33,7 @@ def connect(  # noqa: PLR0913 — what a caller may say, each by name
     intervals: bool = False,
     analyst: str | None = None,
     key: str | None = None,
+    fingerprint: str | None = None,
     in_the_clear: bool = False,
     patience: float = 30.0,
     progress: Callable[[float], None] | None = None,
@@ -55,6 +56,7 @@ def connect(  # noqa: PLR0913 — what a caller may say, each by name
         intervals: whether each noisy column has the ends of its interval beside it: `n_low` and `n_high`.
         analyst: who asks, of tables on this machine whose budget analysts share.
         key: the public key by which a server's answers must be signed; None takes the server's word.
+        fingerprint: of a server's TLS certificate, where no authority vouches for it; then that alone is trusted.
         in_the_clear: whether `http://` may be spoken with another machine.
         patience: for how many seconds a server is tried again.
         progress: called now and then with the seconds that an answer was waited for.
@@ -83,13 +85,21 @@ def connect(  # noqa: PLR0913 — what a caller may say, each by name
                 raise InvalidArgument("a server knows who asks by the token", hint="leave the analyst out")
             from discreet.interfaces.client import connect as connect_to
 
-            remote = connect_to(source, token, key=key, patience=patience, in_the_clear=in_the_clear, progress=progress)
+            remote = connect_to(
+                source,
+                token,
+                key=key,
+                fingerprint=fingerprint,
+                patience=patience,
+                in_the_clear=in_the_clear,
+                progress=progress,
+            )
             return Connection(cast("Tables", remote), set_so_far, label=source.strip().rstrip("/"))
         if isinstance(source, str) and _MAY_HOLD_A_TOKEN.search(source):  # so it isn't repeated
             raise InvalidArgument(
                 "this is neither the address of a server nor a path", hint="https://gate.example.org, or discreet.toml"
             )
-        if token is not None or key is not None:
+        if token is not None or key is not None or fingerprint is not None:
             raise InvalidArgument("tables on this machine take no token", hint="https://…, for those behind a server")
         from discreet.gateway import load
 

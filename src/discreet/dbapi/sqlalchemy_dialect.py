@@ -35,7 +35,7 @@ _TYPES: Mapping[str, Callable[[], types.TypeEngine[Any]]] = {
 _KEYS_SHOWN = 10
 """How many keys a comment lists."""
 
-_OF_CONNECT = ("epsilon", "rho", "delta", "within", "intervals", "analyst", "key")
+_OF_CONNECT = ("epsilon", "rho", "delta", "within", "intervals", "analyst", "key", "fingerprint")
 """What a URL may say that `connect` takes by the same name, as a text."""
 
 _YES = {"on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False}

@@ -10,9 +10,11 @@ from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from shlex import quote
+from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.entropy import fresh_bytes
 from discreet.errors import AboveCeiling, InvalidArgument, Unauthenticated
@@ -268,13 +270,13 @@ def check_ceiling(caller: Caller, cost: Cost) -> None:
         AboveCeiling: it does; or it has no finite ε, and there is a ceiling in ε and none in ρ.
     """
     if caller.most_epsilon is not None and (cost.epsilon is not None or caller.most_rho is None):
-        _check("ε", cost.epsilon, caller.most_epsilon)
+        _check("ε", cost.epsilon, caller.most_epsilon, caller.subject)
     if caller.most_rho is not None:
-        _check("ρ", cost.rho, caller.most_rho)
+        _check("ρ", cost.rho, caller.most_rho, caller.subject)
 
 
-def _check(name: str, cost: Fraction | None, most: Fraction) -> None:
-    """Refuse a cost above a ceiling.
+def _check(name: Literal["ε", "ρ"], cost: Fraction | None, most: Fraction, subject: str) -> None:
+    """Refuse a cost above a ceiling, and say by which commands it may be paid all the same.
 
     Raises:
         AboveCeiling: it is.
@@ -284,5 +286,18 @@ def _check(name: str, cost: Fraction | None, most: Fraction) -> None:
     said = f"no finite {name}" if cost is None else f"{name} = {float(cost):.6g}"
     raise AboveCeiling(
         f"this question costs {said}, and each of yours may cost at most {name} = {float(most):.6g}",
-        hint="offer less, or request approval for it",
+        hint=(
+            "offer less; or request approval, by `discreet request create` in place of `ask`, with --purpose; or have "
+            f"the custodian raise it: `{_raising(name, cost, subject)}`"
+        ),
     )
+
+
+def _raising(name: Literal["ε", "ρ"], cost: Fraction | None, subject: str) -> str:
+    """The custodian's command for a token with a ceiling that is high enough."""
+    option = "--most-epsilon" if name == "ε" and cost is not None else "--most-rho"
+    amount = "NUMBER" if cost is None else _UP.divide(Decimal(cost.numerator), Decimal(cost.denominator))
+    return f"discreet token create {quote(subject)} {option} {amount}"
+
+
+_UP = Context(prec=4, rounding=ROUND_CEILING)

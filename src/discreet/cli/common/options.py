@@ -37,6 +37,15 @@ PublicKeyOption: TypeAlias = Annotated[
         help="The public key that must have signed the server's answers; get it from the custodian.",
     ),
 ]
+Fingerprint: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--fingerprint",
+        metavar="SHA256",
+        envvar="DISCREET_FINGERPRINT",
+        help="Trust the one TLS certificate with this fingerprint; get it from the custodian.",
+    ),
+]
 Formatted: TypeAlias = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
 Plot: TypeAlias = Annotated[
     Path | None, typer.Option("--plot", "-o", metavar="FILE", help="Also draw it, to this .svg or .png file.")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.cli.common.options import CONFIG, Config, PublicKeyOption, Server, TokenFile
+from discreet.cli.common.options import CONFIG, Config, Fingerprint, PublicKeyOption, Server, TokenFile
 from discreet.cli.common.unfolding import unfolded_as
 from discreet.errors import ConfigError, InvalidArgument
 
@@ -25,12 +25,14 @@ class Where:
         server: address of the server, if there is one.
         token_file: that holds the token for it.
         key: that its answers must be signed by; None to take its word for it.
+        fingerprint: of the TLS certificate that it must have; None to trust those that authorities vouch for.
     """
 
     config: Config = CONFIG
     server: Server = None
     token_file: TokenFile = None
     key: PublicKeyOption = None
+    fingerprint: Fingerprint = None
 
     def opened(self) -> Protected | Remote:
         """The tables behind their account, here or behind the server.
@@ -46,7 +48,7 @@ class Where:
                 "a question goes to a server or to a configuration, not to both",
                 hint="leave out --config, or --server and the variable DISCREET_SERVER",
             )
-        return reached(self.server, self.token_file, self.key)
+        return reached(self.server, self.token_file, self.key, self.fingerprint)
 
 
 def private_tables(tables: Protected | Remote) -> list[str]:
@@ -58,15 +60,15 @@ def private_tables(tables: Protected | Remote) -> list[str]:
     return [each.name for each in tables.dataset.private]
 
 
-def reached(server: str, token_file: Path | None, key: str | None) -> Remote:
+def reached(server: str, token_file: Path | None, key: str | None, fingerprint: str | None) -> Remote:
     """The tables behind a server. The client draws nothing while it waits: the command does.
 
     Raises:
-        InvalidArgument: the address, the token or the key is of no use.
+        InvalidArgument: the address, the token, the key or the fingerprint is of no use.
     """
     from discreet.interfaces.client import connect
 
-    return connect(server, token_file, key=key, progress=lambda _: None)
+    return connect(server, token_file, key=key, fingerprint=fingerprint, progress=lambda _: None)
 
 
 somewhere = unfolded_as("where", Where)

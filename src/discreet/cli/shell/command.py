@@ -80,6 +80,7 @@ def _follow(session: Session, script: str) -> None:
             code = session.carry_out(said)
         except EOFError:
             return
+        sys.stdout.flush()  # so that a file that takes errors, too, has them in their places
         if code is not None:
             raise typer.Exit(code)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeAlias
 
-from discreet.cli.show.screen import ENDLESS, width
+from discreet.cli.show.screen import width
 from discreet.cli.show.sheets import Sheet
 from discreet.cli.show.words import cut
 from discreet.printable import printable
@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 Line: TypeAlias = "Entry | RemoteEntry"
 """An entry of an account here or on a server."""
 
-_TEXT, _OTHERS = 32, 48
-"""How many characters of a question a table shows at least, and how many the other columns take."""
+_TEXT, _LEAST = 32, 12
+"""How many characters of a question a table shows if it can, leaving out the time of the day for it; and at least."""
+
+
+_DAY = 10
+"""The characters of a day."""
 
 
 def as_asked(entry: Line) -> str:
@@ -40,24 +44,23 @@ def as_asked(entry: Line) -> str:
 def brief(entries: Sequence[Line]) -> Sheet:
     """An entry a line, cut to fit the screen; without the analysts' column if no entry names one."""
     wide = width()
-    rows = [
-        {
-            "entry": "" if entry.number is None else str(entry.number),
-            "when (UTC)": f"{entry.at:%Y-%m-%d %H:%M}",
-            "analyst": entry.analyst or "",
-            "what": cut(entry.text, ENDLESS if wide is None else max(_TEXT, wide - _OTHERS)),
-            "cost": "" if entry.cost is None else price(entry.cost),
-            "state": _became(entry),
-        }
-        for entry in entries
-    ]
-    anonymous = not any(row["analyst"] for row in rows)
-    names = [
-        name
-        for name in ("entry", "when (UTC)", "analyst", "what", "cost", "state")
-        if name != "analyst" or not anonymous
-    ]
-    return Sheet(tuple(names), [[row[name] for name in names] for row in rows])
+    columns = {
+        "entry": ["" if entry.number is None else str(entry.number) for entry in entries],
+        "when (UTC)": [f"{entry.at:%Y-%m-%d %H:%M}" for entry in entries],
+        "analyst": [printable(entry.analyst or "") for entry in entries],
+        "what": [" ".join(entry.text.split()) for entry in entries],
+        "cost": ["" if entry.cost is None else price(entry.cost) for entry in entries],
+        "state": [_became(entry) for entry in entries],
+    }
+    if not any(columns["analyst"]):
+        del columns["analyst"]
+    if wide is not None:
+        others = sum(max(map(len, [name, *cells])) + 2 for name, cells in columns.items() if name != "what")
+        if wide - others < _TEXT:
+            columns["when (UTC)"] = [when[:_DAY] for when in columns["when (UTC)"]]
+            others -= len(" 00:00")
+        columns["what"] = [cut(text, max(_LEAST, wide - others)) for text in columns["what"]]
+    return Sheet(tuple(columns), list(zip(*columns.values(), strict=True)))
 
 
 def _became(entry: Line) -> str:

@@ -113,16 +113,17 @@ class Connection:
         address: of the server.
         token: of the caller.
         patience: for how many seconds a server that can't be reached, or can't answer now, is tried again.
+        fingerprint: of the one certificate that is trusted; None for those that authorities vouch for.
 
     Raises:
         ExtraMissing: urllib3 isn't installed.
         InvalidArgument: the proxy that the environment names is of no kind that is known.
     """
 
-    def __init__(self, address: Address, token: str, *, patience: float) -> None:
+    def __init__(self, address: Address, token: str, *, patience: float, fingerprint: str | None = None) -> None:
         self.address, self._patience = address, patience
         self.__headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, application/problem+json"}
-        self._pool = pool_of(address)
+        self._pool = pool_of(address, fingerprint)
 
     def __repr__(self) -> str:
         """Without the token."""
@@ -170,6 +171,7 @@ class Connection:
 
         Raises:
             DiscreetError: the server refuses, of the kind that it names.
+            AnswerContradicted: it has another certificate than the one that was named.
             ServerUnreachable: it can't be reached, or can't answer, for as long as one is patient.
             ReplyMalformed: what came isn't what such a server says.
         """

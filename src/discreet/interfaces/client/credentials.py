@@ -68,6 +68,30 @@ class Address:
         return f"{self.scheme}://{host}" + ("" if self.port is None else f":{self.port}") + self.prefix
 
 
+def fingerprint_of(given: str, address: Address) -> str:
+    """The fingerprint of a certificate, as 64 digits; colons, blanks and `SHA256` before it may be there.
+
+    Raises:
+        InvalidArgument: it isn't one, or the address is of a server without certificates.
+
+    Examples:
+        >>> gate = Address.read("https://gate.example.org")
+        >>> fingerprint_of("SHA256:" + ":".join(["0A"] * 32), gate) == "0a" * 32
+        True
+    """
+    bare = re.sub(r"(?i)^\s*sha-?256(\s+fingerprint)?\s*[:=]|[\s:]", "", given).lower()
+    if not re.fullmatch(r"[0-9a-f]{64}", bare):  # shorter ones would be of hashes that can be forged
+        raise InvalidArgument(
+            "this isn't the SHA-256 fingerprint of a certificate, which has 64 digits",
+            hint="`discreet serve --self-signed` shows it to the custodian",
+        )
+    if address.scheme != "https":
+        raise InvalidArgument(
+            "only a server that is reached by https:// has a certificate", hint=f"https://{address.host}"
+        )
+    return bare
+
+
 def token_of(given: str | Path | None) -> str:
     """The token; no error says anything of it.
 

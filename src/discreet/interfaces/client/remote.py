@@ -29,7 +29,7 @@ from discreet.errors import (
 from discreet.hints import Hint
 from discreet.idempotency_key import check_key
 from discreet.interfaces.client.connection import Connection, Reply, malformed
-from discreet.interfaces.client.credentials import Address, token_of
+from discreet.interfaces.client.credentials import Address, fingerprint_of, token_of
 from discreet.interfaces.client.declared import Frame, Schema, frame_of, read_schema
 from discreet.interfaces.client.dummy import DummyRows, made_up
 from discreet.interfaces.client.questions import body_of, written
@@ -79,6 +79,7 @@ def connect(  # noqa: PLR0913 — what a caller may say, each by name
     token: str | Path | None = None,
     *,
     key: str | None = None,
+    fingerprint: str | None = None,
     patience: float = 30.0,
     in_the_clear: bool = False,
     progress: Callable[[float], None] | None = None,
@@ -96,12 +97,14 @@ def connect(  # noqa: PLR0913 — what a caller may say, each by name
             from `DISCREET_TOKEN`.
         key: the public key by which answers must be signed, as it was learnt from the custodian: base64, or what
             `/v1/key` replies. None takes the server's word for it, and holds the server to it as long as this lasts.
+        fingerprint: the SHA-256 of the server's TLS certificate, as its custodian told you, where no authority vouches
+            for it. Then that certificate alone is trusted, whatever names are in it.
         patience: for how many seconds a server is tried again that can't be reached, or can't answer now.
         in_the_clear: whether `http://` may be spoken with another machine than this, because the way there is safe.
         progress: called now and then with the seconds that an answer was waited for; None: a line on a terminal.
 
     Raises:
-        InvalidArgument: this is no address, or no key; or there is no token, or others can read its file.
+        InvalidArgument: this is no address, key or fingerprint; or there is no token, or others can read its file.
         ExtraMissing: urllib3 isn't installed.
 
     Examples:
@@ -114,7 +117,9 @@ def connect(  # noqa: PLR0913 — what a caller may say, each by name
     """
     address = Address.read(url, in_the_clear=in_the_clear)
     pinned = None if key is None else PublicKey.read(key)
-    return Remote(Connection(address, token_of(token), patience=patience), pinned, progress)
+    certificate = None if fingerprint is None else fingerprint_of(fingerprint, address)
+    connection = Connection(address, token_of(token), patience=patience, fingerprint=certificate)
+    return Remote(connection, pinned, progress)
 
 
 @taking_known
