@@ -53,3 +53,15 @@ def test_a_long_question_is_cut_on_a_terminal_alone(town: Path, run: Any, monkey
     assert question in run("history").stdout
     monkeypatch.setattr("discreet.cli.show.entries.width", lambda: 80)
     assert question not in run("history").stdout
+
+
+def test_a_table_fits_a_terminal_whatever_it_holds(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In 80 columns too, with who asked and a cost in ρ and δ: then the day does without its time."""
+    monkeypatch.setattr("discreet.cli.show.entries.width", lambda: 80)
+    question = "SELECT education, COUNT(*) AS n FROM census GROUP BY education"
+    assert run("ask", question, "--rho", "0.00123", "--delta", "1e-9", "--analyst", "annabel").exit_code == 0
+    lines = run("history").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) < 10
+    assert "SELECT educ" in lines[-1]
+    assert all(words in lines[-1] for words in ("annabel", "ρ = 0.00123, δ = 1e-09", "answered"))

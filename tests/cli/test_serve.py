@@ -52,8 +52,14 @@ def test_a_token_is_made_listed_and_revoked(folder: Path, run: Any) -> None:
     made = run("token", "create", "ann", "--days", "2", "--most-epsilon", "1/2")
     text = made.stdout.strip()
     assert re.fullmatch(r"dsc_[\w-]{43}", text)
+    assert text not in made.stderr
+    assert "\n    discreet connect https://" in made.stderr
+    assert "connect" not in run("token", "create", "carla", "--role", "auditor").stderr
+    assert (
+        run("token", "revoke", json.loads(run("token", "list", "--format", "json").stdout)[1]["token"]).exit_code == 0
+    )
     listed = run("token", "list", "--format", "json")
-    (row,) = json.loads(listed.stdout)
+    row = json.loads(listed.stdout)[0]
     assert (row["name"], row["role"], row["most_epsilon"], row["revoked"]) == ("ann", "analyst", "1/2", None)
     assert text not in listed.stdout
     assert text.encode() not in (folder / "people.ledger").read_bytes()
@@ -72,6 +78,8 @@ def test_a_token_is_made_listed_and_revoked(folder: Path, run: Any) -> None:
         (["serve", "--host", "0.0.0.0"], "in the clear"),  # noqa: S104 — it is refused
         (["serve", "--host", "0.0.0.0", "--behind-proxy", "--postgres", "0"], "no proxy for HTTP"),  # noqa: S104 — likewise
         (["serve", "--certificate", "cert.pem"], "a certificate and its key"),
+        (["serve", "--self-signed", "--behind-proxy"], "takes the place of another one"),
+        (["serve", "--self-signed", "--certificate", "cert.pem"], "takes the place of another one"),
         (["serve", "--base", "0"], "base must be above 0"),
         (["serve", "--witness-every", "0"], "witness_every must be above 0"),
         (["serve", "--witness", "http://witness.example/"], "https"),

@@ -248,3 +248,17 @@ def test_what_is_no_key_is_sent_nowhere(key: str, ann: list[str], run: Any) -> N
     refused = run("ask", COUNT, "--epsilon", "1", "--idempotency-key", key, *ann)
     assert refused.exit_code == ExitCode.REFUSED
     assert "200 printable ASCII" in " ".join(refused.stderr.split())
+
+
+def test_the_shell_asks_a_server(ann: list[str], run: Any) -> None:
+    """With the same words as here: tables, plans, an answer and again for nothing, the budget, a refusal."""
+    script = f"\\d\n\\cost {COUNT}\n{COUNT};\n.mode json\n{COUNT};\n.mode table\n\\budget\nSELECT nope FROM people;"
+    done = run("shell", "--epsilon", "1/13", "--server", ann[1], "--token-file", ann[3], stdin=script)
+    assert done.exit_code == ExitCode.REFUSED
+    assert "'people' has no column 'nope'" in done.stderr
+    found = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+    assert found["reused"]
+    for words in ("people  id    1 row", "cost      ε = 0.0769", "\nyou\n"):
+        assert words in done.stdout
+    refused = run("shell", "--analyst", "bob", *ann, stdin=f"\\set epsilon 1\n{COUNT};")
+    assert "the token's holder" in refused.stderr

@@ -16,6 +16,7 @@ from discreet.errors import AnswerContradicted, InvalidArgument, ServerUnreachab
 from discreet.interfaces import self_signed
 from discreet.interfaces.self_signed import SelfSigned, beside
 from support.broken_server import TOKEN, Said, broken_server
+from support.served import CONFIG
 
 NAMES = ["localhost", "127.0.0.1", "::1"]
 
@@ -61,10 +62,7 @@ def test_it_lies_where_the_account_has_its_key(tmp_path: Path) -> None:
     """Beside a ledger that is a file, else beside the configuration."""
     config = tmp_path / "discreet.toml"
     for ledger, name in (("people.ledger", "people.ledger"), ("postgresql://localhost/ledger", "discreet")):
-        config.write_text(
-            f'name = "p"\nledger = "{ledger}"\nadjacency = "add_remove"\n[budget]\nepsilon = 1\n[tables.p]\nsource = "p.csv"\nunit = "row"\n'
-            '[tables.p.columns]\nid = { kind = "integer" }\n'
-        )
+        config.write_text(CONFIG.replace("people.ledger", ledger), encoding="utf-8")
         assert beside(config) == tmp_path / name
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -144,7 +145,18 @@ def test_ceilings(epsilon: str | None, rho: str | None, costs: tuple[str | None,
     )
     caller = replace(caller, most_rho=ceilings[1])
     if refused:
-        with pytest.raises(AboveCeiling):
-            check_ceiling(caller, cost)
+        with pytest.raises(AboveCeiling) as above:
+            check_ceiling(replace(caller, subject="ann b"), cost)
+        assert re.search(r"`discreet token create 'ann b' --most-(epsilon|rho) (NUMBER|[\d.E-]+)`$", above.value.hint)
     else:
         check_ceiling(caller, cost)
+
+
+def test_the_command_that_raises_a_ceiling_raises_it_far_enough() -> None:
+    """It is rounded up, so that the question is within it."""
+    caller = Caller(token="", subject="ann", role=Role.ANALYST, most_epsilon=Fraction(1, 9), expires=datetime.now(UTC))
+    cost = Cost(epsilon=Fraction(1, 3))
+    with pytest.raises(AboveCeiling, match=r"discreet token create ann --most-epsilon 0\.3334") as above:
+        check_ceiling(caller, cost)
+    assert "discreet request create" in above.value.hint
+    check_ceiling(replace(caller, most_epsilon=Fraction("0.3334")), cost)

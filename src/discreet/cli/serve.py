@@ -179,16 +179,21 @@ def _seen_from_afar(host: str) -> str:
 
 
 def _say_bound(address: str, port: int, host: str, own: SelfSigned | None) -> None:
-    """Say what is listened at, and with a certificate that nobody vouches for, how analysts trust it."""
+    """Say what is listened at."""
     say(f"serving at {address}; Ctrl-C stops it")
-    if own is None:
-        return
+    if own is not None:
+        _say_trusted(f"https://{_seen_from_afar(host)}:{port}", own)
+    sys.stdout.flush()  # of a program that reads along, too
+
+
+def _say_trusted(url: str, own: SelfSigned) -> None:
+    """Say how analysts trust a certificate that nobody vouches for."""
     from discreet.interfaces.self_signed import reached_by
 
     say(f"certificate  {own.certificate}, until {own.until:%Y-%m-%d}")
     say(f"fingerprint  {own.fingerprint}")
     say("analysts     trust it by this; a token is made by `discreet token create NAME`:\n")
-    for line in reached_by(f"https://{_seen_from_afar(host)}:{port}", own.fingerprint):
+    for line in reached_by(url, own.fingerprint):
         say_whole(f"    {line}")
 
 
