@@ -120,10 +120,11 @@ def test_from_an_empty_folder_to_a_strangers_answer(here: Path, step: Steps, mon
         Path("discreet.token").touch(mode=0o600)
         Path("discreet.token").write_text(made.stdout)
         assert "you are    ann, analyst" in step(*shlex.split(pasted)).stdout
-        # It is what an analyst pastes.
-        with step.timed(f"tables.ask, by {code}"), eval(code, {"dp": dp}) as tables:  # noqa: S307
+        with step.timed(f"tables.ask, by {code}"):
+            tables = eval(code, {"dp": dp})  # noqa: S307 — it is what an analyst pastes
             free = tables.ask(COUNT, epsilon="0.1")  # as the custodian did
             assert (free["n"], free.reused) == ([answer["rows"][0]["n"]], True)
+            tables.close()
         fingerprint = pasted.split()[-1]
         url = f"discreet://127.0.0.1:{port}?token_file=discreet.token&epsilon=0.01&fingerprint={fingerprint}"
         engine = sqlalchemy.create_engine(url)

@@ -131,8 +131,9 @@ def test_what_a_command_shows_is_never_pythons_spelling() -> None:
 
 
 def test_what_python_shows_is_never_a_commands_spelling() -> None:
-    """Options and commands are named by the commands' own errors alone."""
-    assert [text for text in everywhere() if COMMAND.search(text.said) and not text.where.startswith("cli/")] == []
+    """Options and commands are named by the commands' own errors alone, but for what another person has to type."""
+    mine = [text for text in everywhere() if not text.where.startswith(("cli/", "service/tokens.py"))]
+    assert [text for text in mine if COMMAND.search(text.said)] == []
 
 
 def test_what_is_allowed_is_needed() -> None:

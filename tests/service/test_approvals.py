@@ -158,5 +158,5 @@ def test_the_command_that_raises_a_ceiling_raises_it_far_enough() -> None:
     cost = Cost(epsilon=Fraction(1, 3))
     with pytest.raises(AboveCeiling, match=r"discreet token create ann --most-epsilon 0\.3334") as above:
         check_ceiling(caller, cost)
-    assert "discreet request create" in above.value.hint
+    assert "request approval" in above.value.hint
     check_ceiling(replace(caller, most_epsilon=Fraction("0.3334")), cost)

@@ -276,7 +276,7 @@ def check_ceiling(caller: Caller, cost: Cost) -> None:
 
 
 def _check(name: Literal["ε", "ρ"], cost: Fraction | None, most: Fraction, subject: str) -> None:
-    """Refuse a cost above a ceiling, and say by which commands it may be paid all the same.
+    """Refuse a cost above a ceiling, and say how it may be asked all the same.
 
     Raises:
         AboveCeiling: it is.
@@ -287,8 +287,8 @@ def _check(name: Literal["ε", "ρ"], cost: Fraction | None, most: Fraction, sub
     raise AboveCeiling(
         f"this question costs {said}, and each of yours may cost at most {name} = {float(most):.6g}",
         hint=(
-            "offer less; or request approval, by `discreet request create` in place of `ask`, with --purpose; or have "
-            f"the custodian raise it: `{_raising(name, cost, subject)}`"
+            "offer less, or request approval for it and say its purpose; or the custodian makes a token with a higher "
+            f"ceiling: `{_raising(name, cost, subject)}`"
         ),
     )
 

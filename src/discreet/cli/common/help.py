@@ -26,6 +26,7 @@ EXAMPLES: Mapping[str, str] = {
     "discreet tables": "discreet tables --format json",
     "discreet explain": f"discreet explain {_COUNT} --epsilon 0.1",
     "discreet ask": f"discreet ask {_COUNT} --epsilon 0.1",
+    "discreet shell": "discreet shell --epsilon 0.1",
     "discreet summary": "discreet summary census --epsilon 0.5",
     "discreet ledger": "discreet ledger create",
     "discreet ledger create": "discreet ledger create --config discreet.toml",

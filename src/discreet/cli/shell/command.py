@@ -17,7 +17,7 @@ from discreet.cli.shell.modes import Mode
 from discreet.cli.shell.session import Session
 from discreet.cli.shell.statements import cut
 from discreet.cli.show.screen import say
-from discreet.cli.show.standing import of_everyone
+from discreet.cli.show.standing import here, of_everyone
 from discreet.cli.show.waiting import working
 from discreet.printable import printable
 
@@ -90,6 +90,7 @@ def _converse(session: Session, prompt: Prompt) -> None:
     with working("connecting"):
         left = of_everyone(session.tables).remaining
     say(printable(f"left       {left}\nhelp       \\h; a question ends with ; and Ctrl-D leaves"))
+    warned = False
     while True:
         try:
             for said in cut(prompt.read())[0]:
@@ -100,7 +101,9 @@ def _converse(session: Session, prompt: Prompt) -> None:
         except KeyboardInterrupt:
             continue
         except EOFError:
-            break
+            if warned or not session.is_waited_for or here(session.tables) is None:
+                break
+            warned = True
+            say("a question still runs here, and ends with the shell; its cost stays spent: Ctrl-D again leaves")
     if session.is_waited_for:
-        say("a question goes on; if it is charged, its answer is stored, and free to whoever asks it again")
         end_at_once(ExitCode.OK)

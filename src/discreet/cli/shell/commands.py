@@ -5,23 +5,36 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import typer
 
-from discreet.cli.budget import show_budget
 from discreet.cli.shell.modes import Mode
+from discreet.cli.show.declared import show_schema
 from discreet.cli.show.entries import Line, brief, whole
 from discreet.cli.show.formats import Format
 from discreet.cli.show.screen import say
 from discreet.cli.show.sheets import Sheet
-from discreet.cli.tables import show_schema
+from discreet.cli.show.standing import show_standing
 from discreet.errors import InvalidArgument, UnknownTable
 from discreet.printable import limits_to_read
 from discreet.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from discreet.cli.shell.session import Session
+    from discreet.gateway import Protected
+    from discreet.interfaces.client import Remote
+    from discreet.query.planner import SessionSettings
+
+
+class Session(Protocol):
+    """What commands know of a session: its tables, what is set, and the form of answers."""
+
+    tables: Protected | Remote
+    settings: SessionSettings
+    mode: Mode
+
+    def explain(self, question: str) -> None:
+        """Show the plan of a question."""
 
 
 class Leave(typer.Exit):
@@ -68,7 +81,7 @@ def _cost(session: Session, question: str) -> None:
 
 def _budget(session: Session, _: str) -> None:
     """The standing of the account."""
-    show_budget(session.tables, session.mode.elsewhere)
+    show_standing(session.tables, session.mode.elsewhere)
 
 
 def _history(session: Session, count: str) -> None:
@@ -111,17 +124,13 @@ def _reset(session: Session, name: str) -> None:
 
 
 def _help(_: Session, name: str) -> None:
-    """The commands."""
+    """The commands, and what else may be typed."""
     shown = {name: _known(name)} if (name := name.lstrip("\\.")) else COMMANDS
-    wide = max(len(f"\\{each} {command.takes}") for each, command in shown.items())
-    for each, command in shown.items():
-        usage = f"\\{each} {command.takes}"
-        say(f"{usage:<{wide}}  {command.words}", wide + 2)
-    if not name:
-        say(
-            f"{'SELECT …;':<{wide}}  ask, and pay; EXPLAIN SELECT …; shows the plan, SUMMARIZE TABLE; sums it up",
-            wide + 2,
-        )
+    lines = {f"\\{each} {command.takes}".rstrip(): command.words for each, command in shown.items()}
+    lines |= {} if name else _SQL
+    wide = max(map(len, lines)) + 2
+    for usage, words in lines.items():
+        say(f"{usage:<{wide}}{words}", wide)
 
 
 def _quit(_: Session, __: str) -> None:
@@ -135,14 +144,23 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
         "cost": Command("SELECT …", "what a question would cost, and the ± to expect; free", _cost),
         "budget": Command("", "what was spent, and what is left", _budget),
         "history": Command("[COUNT]", "the last questions, and what became of them", _history),
-        "set": Command("[NAME [VALUE]]", "what is offered for each question: epsilon 0.5, within 100, …", _set),
+        "set": Command("[NAME [VALUE]]", "what is offered for each question: epsilon 0.5, or within 100", _set),
         "reset": Command("[NAME]", "take a setting back, or all", _reset),
-        "mode": Command(f"[{'|'.join(Mode)}]", "how answers are shown", _mode),
+        "mode": Command("[NAME]", f"how answers are shown: {', '.join(Mode)}", _mode),
         "h": Command("[COMMAND]", "this", _help),
         "q": Command("", "leave; so does Ctrl-D", _quit),
     }
 )
 """All of them, by name."""
+
+_SQL: Mapping[str, str] = MappingProxyType(
+    {
+        "SELECT …;": "ask, and pay",
+        "EXPLAIN SELECT …;": r"the same as \cost, on several lines",
+        "SUMMARIZE TABLE;": "all columns of a table at once; paid for",
+    }
+)
+"""What else may be typed."""
 
 _LONGEST = 100
 """At most this many characters of what can't be read are repeated."""

@@ -7,6 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
+from discreet.cli.show.formats import Format
+from discreet.cli.show.screen import say
+from discreet.cli.show.sheets import Sheet, show_json
+
 if TYPE_CHECKING:
     from discreet.accounting import Charge, Remaining
     from discreet.gateway import Protected
@@ -116,6 +120,25 @@ def of_each(tables: Protected | Remote) -> tuple[Standing, list[Standing]]:
             said = _renewing(account.in_words(month), renews)
         own.append(Standing("you", "", account.in_words(account.own_spent), left, data, said))
     return _of_all(account, account.remaining), own
+
+
+def show_standing(tables: Protected | Remote, as_format: Format, *, raw: bool = False) -> None:
+    """Write the standing of everyone and of each analyst to standard output."""
+    everyone, analysts = of_each(tables)
+    match as_format:
+        case Format.TABLE:
+            say("\n\n".join(one.words() for one in (everyone, *analysts)))
+        case Format.JSON:
+            show_json({**everyone.data, "analysts": {one.who: one.data for one in analysts}})
+        case Format.CSV | Format.ARROW:
+            _flat([everyone, *analysts]).show(as_format, raw=raw)
+
+
+def _flat(standings: list[Standing]) -> Sheet:
+    """A row for each account holder, a column for each amount."""
+    parts = [(part, name) for part in ("budget", "spent", "remaining") for name in ("epsilon", "rho", "delta")]
+    rows = [[one.who, *(one.data[part][name] for part, name in parts), one.data.get("renews")] for one in standings]
+    return Sheet(("who", *(f"{part}_{name}" for part, name in parts), "renews"), rows)
 
 
 def _of_all(account: RemoteAccount, remaining: Left) -> Standing:

@@ -83,7 +83,7 @@ def fingerprint_of(given: str, address: Address) -> str:
     if not re.fullmatch(r"[0-9a-f]{64}", bare):  # shorter ones would be of hashes that can be forged
         raise InvalidArgument(
             "this isn't the SHA-256 fingerprint of a certificate, which has 64 digits",
-            hint="`discreet serve --self-signed` shows it to the custodian",
+            hint=Hint("the custodian sees it when the server starts", cli="`discreet serve --self-signed` shows it"),
         )
     if address.scheme != "https":
         raise InvalidArgument(
