@@ -239,7 +239,7 @@ def test_ctrl_c_ends_the_wait_and_says_what_stands(
     session = Session(tables, SessionSettings().set("epsilon", "1/2"), config=None)
     wait = Errand.wait
 
-    def pressed(_: Errand[Any]) -> None:
+    def pressed(*_: object, **__: object) -> None:
         raise Abandoned
 
     monkeypatch.setattr(Errand, "wait", pressed)
@@ -252,6 +252,13 @@ def test_ctrl_c_ends_the_wait_and_says_what_stands(
     with pytest.raises(KeyboardInterrupt):
         session.carry_out(COUNT)
     assert "Entry 7 is charged, ε = 0.5, and stays so" in capsys.readouterr().out
+    planned = tables.plan
+    tables.plan = pressed
+    with pytest.raises(KeyboardInterrupt):
+        session.carry_out(f"{COUNT} AND age < 50")
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err) == ("stopped before it was asked; nothing is charged\n", "")
+    tables.plan = planned
     monkeypatch.setattr(Errand, "wait", wait)
     tables.let_go.set()
     assert session.carry_out(COUNT) is None

@@ -88,10 +88,10 @@ class Session:
                 config=self._config,
                 spelled=in_shell,
             ):
-                if is_command:
-                    command(self, said)
-                else:
-                    self.ask(said)
+                try:
+                    (command if is_command else Session.ask)(self, said)
+                except KeyboardInterrupt:
+                    raise Stopped from None
         except Leave:
             raise EOFError from None
         except Stopped:
@@ -125,7 +125,7 @@ class Session:
 
         Raises:
             DiscreetError: it is refused, or fails.
-            Stopped: Ctrl-C, while it was waited for.
+            KeyboardInterrupt: Ctrl-C; whether anything is charged was said.
         """
         from discreet.query.sql import explained
 
@@ -137,18 +137,22 @@ class Session:
         if (inner := explained(said)) is not None:
             self.explain(inner)
             return
-        plan = self.plan(said)
-        if plan.digest not in self._left:
-            if not self._yes:
-                confirm(plan)
-            read_first(self.tables)
+        try:
+            plan = self.plan(said)
+            if plan.digest not in self._left:
+                if not self._yes:
+                    confirm(plan)
+                read_first(self.tables)
+        except KeyboardInterrupt:
+            say("stopped before it was asked; nothing is charged")
+            raise
         self._show(self._answered(plan, said))
 
     def _answered(self, plan: Plan | RemotePlan, said: str) -> Found:
         """Carry out a plan, or go on waiting for it if it is being carried out.
 
         Raises:
-            Stopped: Ctrl-C; whether the question is paid for was said.
+            KeyboardInterrupt: Ctrl-C; whether the question is paid for was said.
         """
         errand = self._left.pop(plan.digest, None) or self._begun(plan)
         try:
@@ -157,7 +161,7 @@ class Session:
         except Abandoned:
             self._left[plan.digest] = errand
             say(self._standing_of(said))
-            raise Stopped from None
+            raise
 
     def _begun(self, plan: Plan | RemotePlan) -> Errand[Found]:
         """Begin to carry out a plan; on a server under a key, so that what is sent twice is paid once."""
@@ -208,4 +212,4 @@ class Session:
 
 
 class Stopped(typer.Exit):
-    """Ctrl-C while an answer was waited for, after what became of the question was said."""
+    """Ctrl-C, after what became of the question was said."""
