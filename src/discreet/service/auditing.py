@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,21 @@ _MAY_BE_YOURS = "an entry of the ledger was altered or is missing; it may be one
 """The words for an analyst about damage; custodians and auditors see which entries it is in."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """A verification of the ledger that was carried out.
+
+    Args:
+        at: when it ended, in UTC.
+        by: who had it done.
+        found: what it found.
+    """
+
+    at: datetime
+    by: str
+    found: Verification
+
+
 class Audited:
     """A service whose account those who may can look at."""
 
@@ -32,6 +48,7 @@ class Audited:
     def __init__(self) -> None:
         self._looking: set[str] = set()
         self._looking_changes = Lock()
+        self._verified: Verified | None = None
 
     def history(self, caller: Caller) -> Sequence[Entry]:
         """The history: an analyst's own questions, or all entries of the account. Each caller reads it once at a time.
@@ -95,7 +112,13 @@ class Audited:
         check_allowed(caller.role, Action.VERIFY)
         found = self._tables.verify()
         self._questions.is_damaged = not found.holds
+        self._verified = Verified(at=datetime.now(UTC), by=caller.subject, found=found)
         return found
+
+    def verified(self, caller: Caller) -> Verified | None:
+        """The last verification since this server started; None if there was none."""
+        check_allowed(caller.role, Action.VERIFY)
+        return self._verified
 
     def head(self, caller: Caller) -> Mapping[str, Any]:
         """The ledger's head as it is now, signed.

@@ -28,12 +28,33 @@ from support.visited import (
     with_token,
 )
 
-PAGES = ("/", "/ask", "/build", "/history", "/budget", "/requests", "/tokens", "/admissions", "/verification")
+PAGES = (
+    "/",
+    "/tables",
+    "/ask",
+    "/build",
+    "/history",
+    "/budget",
+    "/requests",
+    "/tokens",
+    "/admissions",
+    "/verification",
+)
 FORBIDDEN = {
     "analyst": {"/tokens", "/admissions", "/verification"},
     "custodian": set(),
     "auditor": {"/ask", "/tokens", "/admissions"},
-    "operator": {"/ask", "/build", "/history", "/budget", "/requests", "/tokens", "/admissions", "/verification"},
+    "operator": {
+        "/tables",
+        "/ask",
+        "/build",
+        "/history",
+        "/budget",
+        "/requests",
+        "/tokens",
+        "/admissions",
+        "/verification",
+    },
 }
 """What a role doesn't find."""
 

@@ -81,7 +81,7 @@ def test_a_plan_says_that_its_answer_may_leave_at_several_times(
 def test_a_table_is_summarized_from_its_page(running: Visited) -> None:
     """By the form beside its columns: the ± of each part before it is paid, then one table, charts and files."""
     client = sign_in(running, "analyst")
-    form = re.search(r'<form[^>]*class="summarize">.*?</form>', client.get("/").text, re.DOTALL)
+    form = re.search(r'<form[^>]*class="summarize">.*?</form>', client.get("/tables").text, re.DOTALL)
     assert form is not None
     (question,) = map(html.unescape, re.findall(r'name="question" value="(.*?)"', form[0]))
     assert question == 'SUMMARIZE "people"'
@@ -114,7 +114,7 @@ def test_what_is_refused_is_said_and_nothing_charged(running: Visited) -> None:
     wrong = poor.get("/ask", params={"question": "SELECT heigth FROM people", "offer": "epsilon", "amount": "1"})
     assert "unknown_column" in wrong.text
     assert "Line 1, column 8" in wrong.text
-    assert "Its cost shows here" in poor.get("/ask", params={"question": COUNT}).text
+    assert "Its cost shows here" in poor.get("/ask", params={"question": "", "amount": "1"}).text
     dear = answered(poor, COUNT, "1")
     assert (dear.status_code, "above_ceiling" in dear.text) == (403, True)
     for name, value in (("offer", "everything"), ("confidence", "100"), ("amount", "-1"), ("amount", "nan")):
@@ -375,7 +375,7 @@ def test_null_among_keys_is_called_null(running: Visited, monkeypatch: pytest.Mo
     column = next(each for each in dataset["tables"][0]["columns"] if each["keys"])
     column["keys"] = ["a", None]
     monkeypatch.setattr(running.service, "dataset", lambda _: dataset)
-    page = sign_in(running, "analyst").get("/").text
+    page = sign_in(running, "analyst").get("/tables").text
     assert '<span class="key">NULL</span>' in page
     assert '<span class="key">None</span>' not in page
 

@@ -16,8 +16,14 @@ _TOP, _HEIGHT, _AXIS, _RIGHT = 20, 150, 22, 14
 _TICK = STYLES["tick"].size
 
 
-def spending(
-    amounts: Sequence[float], moments: Sequence[datetime], total: float, sign: str, width: float = WIDE
+def spending(  # noqa: PLR0913 — what is drawn, and how wide
+    amounts: Sequence[float],
+    moments: Sequence[datetime],
+    total: float,
+    sign: str,
+    width: float = WIDE,
+    *,
+    of: str = "the whole budget",
 ) -> Drawing:
     """A line that climbs in steps from what was spent first to what is spent now, below the whole budget.
 
@@ -27,6 +33,7 @@ def spending(
         total: of the budget.
         sign: of the measure: "ε" or "ρ".
         width: at most.
+        of: what the total is.
 
     Examples:
         >>> spending([0, 1, 3], [datetime(2024, 1, day) for day in (1, 2, 9)], 4, "ε").finding
@@ -39,7 +46,7 @@ def spending(
     x = Scale(first, last if last > first else first + 1 / 1440, left, width - _RIGHT)
     points = [(x(moment(at)), y(amount)) for at, amount in zip(moments, amounts, strict=True)]
     corners = [points[0]] + [corner for (_, low), (at, high) in pairwise(points) for corner in ((at, low), (at, high))]
-    whole = f"the whole budget: {sign} = {total:,.4g}"
+    whole = f"{of}: {sign} = {total:,.4g}"
     marks: list[Mark] = [
         Words(kind="tick", at=(width - _RIGHT, y(total) - 6), text=whole, anchor="end"),
         Shape(kind="grid", lines=tuple(((left, y(at)), (width - _RIGHT, y(at))) for at, _ in ticks if at)),

@@ -4,7 +4,9 @@
     forms       what they say, and from where       asking      a question in SQL, and its plan; proposals for its words
     pages       how they are made                   building    a question from parts, without SQL
     problems    what went wrong, as a page          answers     what became of it, as tables and charts
-                                                    account     tables, history, budget, certificates, verification
+    examples    questions from declarations         account     tables, history, budget, certificates, verification
+    exactness   the steps of a slider               home        what each role looks at first
+    standing    what is left for whom, how long
                                                     requests    what is approved; tokens, admissions
 
 Templates, and the files that browsers load, are in the folders beside them.
@@ -21,6 +23,7 @@ from discreet.interfaces.http.console import (
     answers,
     asking,
     building,
+    home,
     proposals,
     requests,
     sign_in,
@@ -39,6 +42,6 @@ def add_console(app: FastAPI, *, secure: bool) -> None:
         secure: whether browsers reach it by TLS, so that the session's cookie never travels without.
     """
     app.state.secure = secure
-    for part in (sign_in, account, tokens, requests, admissions, asking, building, proposals, answers):
+    for part in (sign_in, home, account, tokens, requests, admissions, asking, building, proposals, answers):
         app.include_router(part.ROUTES, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Response
@@ -19,9 +19,10 @@ from discreet.interfaces.http.console.forms import Filled, Queried
 from discreet.interfaces.http.console.pages import download, page
 from discreet.interfaces.http.console.pictures import picture
 from discreet.interfaces.http.console.session import Visit, Visiting
+from discreet.interfaces.http.console.standing import Standing, amount_of, forecast, measure_of, standings
 from discreet.results import verify_certificate
 from discreet.results.charts import spending
-from discreet.service import Action, Role, check_allowed
+from discreet.service import Action, check_allowed
 
 if TYPE_CHECKING:
     from discreet.ledger import Entry
@@ -32,15 +33,16 @@ ROUTES = APIRouter()
 _ROWS = 50
 """How many entries a page of the history has."""
 
+_WIDE = 1040
+"""The width of the picture of the budget, which has a page's width for itself."""
+
 _MOST_STEPS = 500
 """How many questions the picture of the budget shows: the latest ones."""
 
 
-@ROUTES.get("/")
-def home(visit: Visiting) -> Response:
+@ROUTES.get("/tables")
+def tables(visit: Visiting) -> Response:
     """What may be asked about: tables, columns, units, bounds, keys."""
-    if visit.caller.role is Role.OPERATOR:
-        return page("operator", visit)
     return page("tables", visit, dataset=visit.service.dataset(visit.caller), budget=visit.service.budget(visit.caller))
 
 
@@ -50,7 +52,7 @@ def history(visit: Visiting, queried: Queried) -> Response:
     entries = visit.service.history(visit.caller)
     start = int(given) if (given := queried.get("from", "0")).isdecimal() and len(given) < 10 else 0  # noqa: PLR2004 — digits
     now = datetime.now(UTC)
-    shown = [(entry, _again(entry), entry.became(now)) for entry in reversed(entries)][start : start + _ROWS]
+    shown = [(entry, again_of(entry), entry.became(now)) for entry in reversed(entries)][start : start + _ROWS]
     later = start + _ROWS if start + _ROWS < len(entries) else None
     earlier = max(0, start - _ROWS) if start else None
     return page("history", visit, entries=shown, count=len(entries), start=start, later=later, earlier=earlier)
@@ -58,21 +60,17 @@ def history(visit: Visiting, queried: Queried) -> Response:
 
 @ROUTES.get("/budget")
 def budget(visit: Visiting, queried: Queried) -> Response:
-    """The budget: what is left, and what was spent over time and by each analyst."""
-    found = visit.service.budget(visit.caller)
-    measure = "epsilon" if found["budget"].startswith("ε") else "rho"
-    sign = "ε" if measure == "epsilon" else "ρ"
-    whose, now = queried.get("analyst"), datetime.now(UTC)
-    everything = [entry for entry in visit.service.history(visit.caller) if entry.cost is not None]
-    asked = [entry for entry in everything if whose is None or (entry.analyst or "") == whose]
-    amounts = [(entry, _amount(entry, measure)) for entry in asked]
-    spent = Fraction(found["spent"][measure] or 0)
+    """The budget: what is left, for the visitor first, and what was spent over time and by each analyst."""
+    found, everyone, own = standings(visit)
+    measure, whose, now = measure_of(found), queried.get("analyst"), datetime.now(UTC)
+    everything = [(entry, amount_of(entry, measure)) for entry in visit.service.history(visit.caller) if entry.cost]
+    asked = [each for each in everything if whose is None or (each[0].analyst or "") == whose]
+    share = None if own is None or own.left is None or own.left >= (everyone.left or 0) or own.renews else own
     return page(
-        "budget", visit, budget=found, measure=sign, asked=asked,
-        spent=spent, left=found["remaining"][measure], total=float(spent) + (found["remaining"][measure] or 0),
-        own=_own(found, measure), whose=whose,
-        analysts=_by_analyst([(entry, _amount(entry, measure)) for entry in everything]),
-        spending=_spending(amounts, float(spent) + (found["remaining"][measure] or 0), sign, now),
+        "budget", visit, budget=found, everyone=everyone, own=own, whose=whose, asked=asked,
+        forecast=forecast(everything, own.left if own is not None else everyone.left, now),
+        analysts=by_analyst(everything),
+        spending=_spending(asked, share or everyone, "the whole budget" if share is None else "your share", now),
     )  # fmt: skip
 
 
@@ -132,44 +130,48 @@ def head_file(visit: Visiting) -> Response:
     return download(json.dumps(visit.service.head(visit.caller)), "application/json", "head.json")
 
 
-def _amount(entry: Entry, measure: str) -> Fraction:
-    """The cost of a question, as the budget counts; 0 where it counts otherwise."""
-    return (getattr(entry.cost, measure) if entry.cost is not None else None) or Fraction(0)
+class Spender(NamedTuple):
+    """An analyst, and what they asked.
+
+    Args:
+        name: empty for nobody named.
+        questions: how many they asked.
+        last: when they asked the latest one.
+        spent: what all have cost.
+    """
+
+    name: str
+    questions: int
+    last: datetime
+    spent: Fraction
 
 
-def _own(found: Any, measure: str) -> dict[str, Any] | None:  # noqa: ANN401 — JSON
-    """The analyst's own spending in all and, if their share renews, this month; and what is left of it."""
-    if (own := found.get("own")) is None:
-        return None
-    left, renews = own.get("remaining"), own.get("renews")
-    return {
-        "spent": Fraction(own["spent"][measure] or 0),
-        "left": None if left is None else left[measure],
-        "this_month": None if renews is None else Fraction(own["this_month"][measure] or 0),
-        "renews": None if renews is None else renews[:10],
-    }
+def by_analyst(asked: Sequence[tuple[Entry, Fraction]]) -> list[Spender]:
+    """How many questions each analyst asked, and what they have cost; the most costly first.
+
+    Args:
+        asked: questions with what each has cost, oldest first.
+    """
+    found: dict[str, Spender] = {}
+    for entry, amount in asked:
+        name = entry.analyst or ""
+        known = found.get(name, Spender(name, 0, entry.at, Fraction(0)))
+        found[name] = Spender(name, known.questions + 1, entry.at, known.spent + amount)
+    return sorted(found.values(), key=lambda each: (-each.spent, each.name))
 
 
-def _by_analyst(amounts: Sequence[tuple[Entry, Fraction]]) -> list[tuple[str, int, Fraction]]:
-    """How many questions each analyst asked, and what they have cost; the most costly first."""
-    found: dict[str, tuple[int, Fraction]] = {}
-    for entry, amount in amounts:
-        count, spent = found.get(entry.analyst or "", (0, Fraction(0)))
-        found[entry.analyst or ""] = (count + 1, spent + amount)
-    return sorted(((name, *each) for name, each in found.items()), key=lambda row: (-row[2], row[0]))
-
-
-def _spending(amounts: Sequence[tuple[Entry, Fraction]], total: float, sign: str, now: datetime) -> str:
+def _spending(amounts: Sequence[tuple[Entry, Fraction]], whole: Standing, words: str, now: datetime) -> str:
     """Spending over time until now, as a picture; only for the latest questions if there are many."""
     if not amounts:
         return ""
     spent = [0.0, *map(float, accumulate(amount for _, amount in amounts))]
     moments = [entry.at.astimezone(UTC) for entry, _ in (amounts[0], *amounts)]
     climbed, last = [*spent, spent[-1]][-_MOST_STEPS:], [*moments, now][-_MOST_STEPS:]
-    return picture(partial(spending, climbed, list(accumulate(last, max)), total, sign))
+    drawn = partial(spending, climbed, list(accumulate(last, max)), whole.total, whole.sign, of=words)
+    return picture(drawn, wide=_WIDE)
 
 
-def _again(entry: Entry) -> str:
+def again_of(entry: Entry) -> str:
     """The address that asks a question again for free; "" for any other entry."""
     if entry.cost is None:
         return ""

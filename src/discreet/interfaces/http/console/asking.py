@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Response
 
 from discreet.errors import DiscreetError, InvalidArgument, Unauthenticated
+from discreet.interfaces.http.console.exactness import Ladder, ladder_of
+from discreet.interfaces.http.console.examples import examples
 from discreet.interfaces.http.console.forms import Fields, Filled, Queried
 from discreet.interfaces.http.console.pages import number, page, see
 from discreet.interfaces.http.console.session import Visit, Visiting
+from discreet.interfaces.http.console.standing import standings
 from discreet.interfaces.http.problems import problem_of
 from discreet.query.planner import SessionSettings
 from discreet.results import PARTS, is_summary
@@ -21,6 +25,9 @@ ROUTES = APIRouter()
 
 OFFERS = ("within", "epsilon", "rho")
 """The ways to make an offer: by the accuracy wanted, or by the cost."""
+
+BY_SLIDER = "exact"
+"""The offer of a form whose slider says how much."""
 
 CONFIDENCES = {"80": "0.8", "90": "0.9", "95": "0.95", "99": "0.99", "99.9": "0.999"}
 """The confidences to choose from, in percent."""
@@ -34,23 +41,47 @@ _TOKENS = re.compile(
 
 @ROUTES.get("/ask")
 def ask(visit: Visiting, queried: Queried) -> Response:
-    """The editor, and beside it the plan of what the address asks."""
+    """The editor, and beside it the plan of what the address asks; or of an example, where it asks nothing."""
     check_allowed(visit.caller.role, Action.PLAN)
-    offered = offered_in(queried)
-    return page("ask", visit, **_planned(visit, offered))
+    if queried.get("offer") == BY_SLIDER:  # an address says the amount, as another's slider has other steps
+        return see(f"/ask?{urlencode(offered_in(queried, _ladder(visit)))}")
+    return page("ask", visit, **editor_of(visit, queried))
 
 
 @ROUTES.post("/ask/plan")
 def plan(visit: Visiting, fields: Filled) -> Response:
     """The plan of what is in the editor, while it is being typed."""
-    offered = offered_in(fields)
-    return page("plan", visit, **_planned(visit, offered))
+    ladder = _ladder(visit)
+    return page("plan", visit, **_planned(visit, offered_in(fields, ladder), ladder))
+
+
+def editor_of(visit: Visit, fields: Fields, *, plans: bool = True) -> dict[str, Any]:
+    """What the editor shows.
+
+    Args:
+        visit: whose.
+        fields: the question, and what is offered for it; where nothing is, an example and the slider.
+        plans: whether its plan is made now, or once it is touched.
+    """
+    ladder = _ladder(visit)
+    found = examples(visit.service.dataset(visit.caller)["tables"]) if "question" not in fields else []
+    first = {"question": next((each.sql for each in found[1:2] or found), "")} if found else {}
+    offered = offered_in({**first, **fields}, ladder)
+    shown = _planned(visit, offered, ladder) if plans else _unplanned(offered, ladder)
+    return {**shown, "examples": [(each, ladder.address(each.sql)) for each in found]}
+
+
+def _ladder(visit: Visit) -> Ladder:
+    """The steps of the visitor's slider."""
+    found, _, own = standings(visit)
+    return ladder_of(visit, found, own)
 
 
 @ROUTES.post("/ask")
 def asked(visit: Visiting, fields: Filled) -> Response:
     """Ask what was planned; its answer has a page of its own."""
-    offered = offered_in(fields)
+    ladder = _ladder(visit)
+    offered = offered_in(fields, ladder)
     try:
         ticket = visit.service.ask(
             visit.caller,
@@ -65,7 +96,7 @@ def asked(visit: Visiting, fields: Filled) -> Response:
         raise
     except DiscreetError as error:
         problem = problem_of(PublicError.of(error))
-        return page("ask", visit, problem.status, **{**_unplanned(offered), "problem": problem})
+        return page("ask", visit, problem.status, **{**_unplanned(offered, ladder), "problem": problem, "examples": []})
     return see(f"/answers/{ticket.id}")
 
 
@@ -109,23 +140,33 @@ def terms_of(offered: Mapping[str, str]) -> dict[str, Any]:
     return SessionSettings.of({offered["offer"]: offered["amount"], **beside}).terms
 
 
-def offered_in(fields: Fields) -> dict[str, str]:
-    """A question and what is offered for it, with what is offered where nothing is said."""
-    usual = {"question": "", "offer": "within", "amount": "", "confidence": "95"}
-    usual |= {"delta": "", "expecting": "", "limits": ""}
-    return {name: fields.get(name, otherwise).strip() for name, otherwise in usual.items()}
+def offered_in(fields: Fields, ladder: Ladder | None = None) -> dict[str, str]:
+    """A question and what is offered for it, with what is offered where nothing is said.
+
+    Args:
+        fields: of a form or an address.
+        ladder: of the slider, which says the amount where the offer is `exact`, and where nothing is offered.
+    """
+    usual = {"question": "", "offer": "", "amount": "", "confidence": "95"}
+    usual |= {"delta": "", "expecting": "", "limits": "", "exact": ""}
+    found = {name: fields.get(name, otherwise).strip() for name, otherwise in usual.items()}
+    step = found.pop("exact")
+    if ladder is not None and not found["amount"] and found["offer"] in {"", BY_SLIDER}:
+        is_step = step.isascii() and step.isdecimal() and len(step) < 3 and int(step) < len(ladder.amounts)  # noqa: PLR2004 — digits
+        found |= {"offer": ladder.offer, "amount": ladder.amounts[int(step) if is_step else ladder.usual]}
+    return {**found, "offer": OFFERS[0] if found["offer"] in {"", BY_SLIDER} else found["offer"]}
 
 
-def _unplanned(offered: Mapping[str, str]) -> dict[str, Any]:
+def _unplanned(offered: Mapping[str, str], ladder: Ladder) -> dict[str, Any]:
     """The editor, with a question that has no plan."""
     together = isinstance(questions_in(offered["question"]), list)
     shown = {"confidences": tuple(CONFIDENCES), "plan": None, "problem": None, "key": "", "together": together}
-    return {**offered, **shown}
+    return {**offered, **shown, "ladder": ladder, "step": ladder.place(offered["offer"], offered["amount"])}
 
 
-def _planned(visit: Visit, offered: Mapping[str, str]) -> dict[str, Any]:
+def _planned(visit: Visit, offered: Mapping[str, str], ladder: Ladder) -> dict[str, Any]:
     """The plan, or why there is none; neither, where nothing is asked yet."""
-    found = _unplanned(offered)
+    found = _unplanned(offered, ladder)
     if not offered["question"] or not offered["amount"]:
         return found
     question = questions_in(offered["question"])

@@ -36,7 +36,9 @@ function live(form) {
       const found = new DOMParser().parseFromString(await reply.text(), "text/html");
       const part = found.getElementById(target.id) || found.querySelector("main") || found.body;
       target.replaceChildren(...part.childNodes);
-      history.replaceState(null, "", `${form.dataset.address}?${said}`);
+      const note = target.querySelector("[data-address]");
+      history.replaceState(null, "", note?.dataset.address ?? `${form.dataset.address}?${said}`);
+      form.dispatchEvent(new CustomEvent("planned", { detail: note?.dataset.says ?? "" }));
       shown = said;
       target.removeAttribute("aria-busy");
     } catch (error) {
@@ -50,6 +52,59 @@ function live(form) {
     clearTimeout(timer);
     timer = setTimeout(look, PAUSE);
   });
+  form.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (event.repeat) return;
+    const ask = target.querySelector(".ask-now button");
+    const isPlanned = new URLSearchParams(new FormData(form)).toString() === shown && !target.hasAttribute("aria-busy");
+    if (isPlanned && ask && !ask.disabled) ask.click(); // nothing is paid but for a plan that was there to be read
+    else if (!isPlanned) {
+      clearTimeout(timer);
+      look();
+    }
+  });
+}
+
+/** Say what the slider stands for, and after it is planned the ± that follows; it and the amount beside rule each other out. */
+function sliding(part) {
+  const range = part.querySelector("input");
+  const output = part.querySelector("output");
+  const form = range.form;
+  const amount = form.elements.namedItem("amount");
+  const offers = [...form.querySelectorAll("input[name=offer]")];
+  const choose = (value) => {
+    for (const each of offers) each.checked = each.value === value;
+  };
+  const isChosen = () => offers.some((each) => each.checked && each.value === "exact");
+  const cost = () => `${part.dataset.sign} = ${part.dataset.offers.split(" ")[range.value]}`;
+
+  function say(half) {
+    if (!isChosen()) {
+      output.value = "as said below";
+      return;
+    }
+    output.value = half ? `${half} for ${cost()}` : cost();
+    range.setAttribute("aria-valuetext", output.value);
+  }
+
+  range.addEventListener("input", () => {
+    choose("exact");
+    amount.value = "";
+    say("");
+  });
+  amount.addEventListener("input", () => {
+    if (amount.value && isChosen()) choose("within");
+    say("");
+  });
+  for (const each of offers) {
+    each.addEventListener("input", () => {
+      if (isChosen()) amount.value = "";
+      say("");
+    });
+  }
+  form.addEventListener("planned", (event) => say(event.detail));
+  say(document.querySelector("#plan [data-says]")?.dataset.says ?? "");
 }
 
 /** Propose names of tables, columns and functions while one types in an editor. */
@@ -165,4 +220,5 @@ function completing(editor) {
 }
 
 for (const form of document.querySelectorAll("form[data-live]")) live(form);
+for (const part of document.querySelectorAll(".slider")) sliding(part);
 for (const editor of document.querySelectorAll("textarea[data-words]")) completing(editor);
