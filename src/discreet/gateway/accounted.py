@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Entry,
         Failures,
         Ledger,
+        NamedQuestions,
         Requests,
         Standing,
         Tokens,
@@ -81,6 +82,11 @@ class Accounted:
     def tokens(self) -> Tokens:
         """The tokens that let people in through a server; for the custodian."""
         return self._account.tokens
+
+    @property
+    def named(self) -> NamedQuestions:
+        """What analysts call questions of theirs; for servers."""
+        return self._account.named
 
     @property
     def requests(self) -> Requests:

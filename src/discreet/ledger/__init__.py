@@ -7,6 +7,7 @@ from discreet.ledger.failures import Failures
 from discreet.ledger.history import DAMAGE, Entry, State, Vouched
 from discreet.ledger.large_answers import MOST_INSIDE
 from discreet.ledger.ledger import Account, Ledger
+from discreet.ledger.named_questions import NamedQuestion, NamedQuestions
 from discreet.ledger.requests import ApprovalRequest, Approver, Requests, RequestState
 from discreet.ledger.row import Stored
 from discreet.ledger.servers import Allowance, Place, Servers, servers_of
@@ -31,6 +32,8 @@ __all__ = [
     "Failures",
     "Grant",
     "Ledger",
+    "NamedQuestion",
+    "NamedQuestions",
     "Place",
     "Problem",
     "RequestState",

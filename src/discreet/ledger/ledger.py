@@ -17,6 +17,7 @@ from discreet.ledger.failures import Failures
 from discreet.ledger.history import Entry, Vouched, history, own_history, vouched
 from discreet.ledger.look_through import LookThrough
 from discreet.ledger.marks import MarkKey
+from discreet.ledger.named_questions import NamedQuestions
 from discreet.ledger.requests import Requests
 from discreet.ledger.row import Kind, Row, Stored, number_of, to_body
 from discreet.ledger.shares import Affordable, Standing
@@ -558,6 +559,11 @@ class Account:
     def tokens(self) -> Tokens:
         """The tokens that let people in through a server."""
         return Tokens(self._store, self.name)
+
+    @property
+    def named(self) -> NamedQuestions:
+        """What analysts call questions of theirs."""
+        return NamedQuestions(self._store, self.name)
 
     @property
     def requests(self) -> Requests:

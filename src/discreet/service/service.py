@@ -25,12 +25,12 @@ from discreet.service.roles import Action, Role, check_allowed
 from discreet.service.sessions import Sessions
 from discreet.service.settings import Settings
 from discreet.service.tickets import Ticket, stopping
-from discreet.service.tokens import ALL, PREFIX, Caller, Issued, caller_of, issue, recognise, usual_share
+from discreet.service.tokens import ALL, PREFIX, Caller, Issued, caller_of, check_ceiling, issue, recognise, usual_share
 from discreet.service.witness import Sender
 from discreet.tables import public_schema
 
 if TYPE_CHECKING:
-    from discreet.ledger import Grant
+    from discreet.ledger import Grant, NamedQuestion
 
 
 class Service(Audited):
@@ -70,6 +70,7 @@ class Service(Audited):
         self._admitting = AdmissionRuns(config)
         self._questions = Questions(config, self._tables, self._servers, settings, self.metrics)
         self._approvals = Approvals(self._tables, self._questions)
+        self._found: dict[tuple[str, str], tuple[Ask, str]] = {}
         self._look_through()  # so that nothing is asked where it was damaged before
         self.sender = Sender(self._tables.signing.head, settings.witness, settings.witness_every)
         self.metrics.watch("discreet_slots", lambda: self.settings.slots)
@@ -280,6 +281,53 @@ class Service(Audited):
         """A question of the caller's own; None if there is none of that name."""
         check_allowed(caller.role, Action.ASK)
         return self._questions.ticket(caller, name)
+
+    # ── What has a name ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def named(self, caller: Caller) -> Sequence[NamedQuestion]:
+        """The caller's questions that have names. Nobody else's: a name may tell what its analyst is after."""
+        check_allowed(caller.role, Action.ASK)
+        return self._tables.named.of(caller.subject)
+
+    def name(self, caller: Caller, question: NamedQuestion) -> None:
+        """Give a question of the caller's a name; nothing is asked.
+
+        Raises:
+            InvalidArgument: the name can't be stored, or the caller has too many.
+        """
+        check_allowed(caller.role, Action.ASK)
+        self._tables.named.keep(caller.subject, question)
+
+    def unname(self, caller: Caller, name: str) -> bool:
+        """Take a name away; whether the caller had it. The answer stays stored."""
+        check_allowed(caller.role, Action.ASK)
+        self._found.pop((caller.subject, name), None)
+        return self._tables.named.drop(caller.subject, name)
+
+    def stored(self, caller: Caller, name: str, asked: Ask) -> Ticket:
+        """The stored answer to a question that has a name. Nothing is ever paid for it.
+
+        Looked at again it takes no planning as long as its ticket is remembered.
+
+        Args:
+            caller: who may ask it, within their own ceiling.
+            name: of the question.
+            asked: the question, with the version whose answer is meant.
+
+        Raises:
+            InvalidArgument: no version is named, or no answer is stored for it; or as for `ask`.
+        """
+        if asked.version is None:
+            raise InvalidArgument("a stored answer is of a version of the tables")
+        known, ticket = self._found.get((caller.subject, name), (None, ""))
+        found = self.ticket(caller, ticket) if known == asked else None
+        if found is not None:
+            check_ceiling(caller, found.plan.cost)
+            return found
+        found = self.ask(caller, asked)
+        if found.answer is not None:
+            self._found[caller.subject, name] = (asked, found.id)
+        return found
 
     # ── What is above a ceiling ──────────────────────────────────────────────────────────────────────────────────────
 

@@ -42,8 +42,8 @@ PAGES = (
 )
 FORBIDDEN = {
     "analyst": {"/tokens", "/admissions", "/verification"},
-    "custodian": set(),
-    "auditor": {"/ask", "/tokens", "/admissions"},
+    "custodian": {"/dashboard"},
+    "auditor": {"/dashboard", "/ask", "/tokens", "/admissions"},
     "operator": {
         "/tables",
         "/ask",
@@ -169,6 +169,8 @@ def test_every_form_counts_only_with_what_its_page_had(running: Visited) -> None
         "/ask/plan",
         "/requests",
         "/requests/0a1b/answer",
+        "/names",
+        "/names/removal",
         "/requests/0a1b/approval",
         "/requests/0a1b/denial",
         "/admissions",

@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from discreet.interfaces.http import console
-from discreet.interfaces.http.console.answers import _limits_as_typed
+from discreet.interfaces.http.console.answers import limits_as_typed
 from discreet.query.planner import typed_limits
 from discreet.results import Answer, no_formula, verify_certificate
 from discreet.results.charts.drawing import MAIN, OTHER
@@ -405,4 +405,4 @@ def test_limits_are_stated_beside_an_offer(running: Visited) -> None:
 @pytest.mark.parametrize("typed", ["50", "50in8", "5x10", "auto"])
 def test_limits_are_shown_as_they_are_typed(typed: str) -> None:
     """So that the question can be asked again."""
-    assert _limits_as_typed(typed_limits(typed)) == typed
+    assert limits_as_typed(typed_limits(typed)) == typed

@@ -6,7 +6,8 @@
     problems    what went wrong, as a page          answers     what became of it, as tables and charts
     examples    questions from declarations         account     tables, history, budget, certificates, verification
     exactness   the steps of a slider               home        what each role looks at first
-    standing    what is left for whom, how long
+    standing    what is left for whom, how long     dashboard   stored answers to questions that have names
+    copying     an answer as what others paste
                                                     requests    what is approved; tokens, admissions
 
 Templates, and the files that browsers load, are in the folders beside them.
@@ -23,6 +24,7 @@ from discreet.interfaces.http.console import (
     answers,
     asking,
     building,
+    dashboard,
     home,
     proposals,
     requests,
@@ -42,6 +44,6 @@ def add_console(app: FastAPI, *, secure: bool) -> None:
         secure: whether browsers reach it by TLS, so that the session's cookie never travels without.
     """
     app.state.secure = secure
-    for part in (sign_in, home, account, tokens, requests, admissions, asking, building, proposals, answers):
+    for part in (sign_in, home, account, tokens, requests, admissions, asking, building, proposals, answers, dashboard):
         app.include_router(part.ROUTES, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))

@@ -3,57 +3,82 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
 from math import ceil
 from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
 from discreet.errors import InvalidArgument
-from discreet.interfaces.http.console.asking import CONFIDENCES, OFFERS
+from discreet.interfaces.http.console.asking import CONFIDENCES, OFFERS, editor_of
+from discreet.interfaces.http.console.copying import in_markdown, in_python, limits_as_typed, on_command_line
 from discreet.interfaces.http.console.pages import download, page
 from discreet.interfaces.http.console.pictures import picture
 from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.interfaces.http.problems import problem_of
-from discreet.privacy import Limits
 from discreet.results import Answer, Summary, cell_texts, is_summary, to_csv, with_ends
 from discreet.service import EncodedAnswer, Ticket
 
 ROUTES = APIRouter()
+
+_NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}|/[1-9][0-9]{0,8})?", re.ASCII)
+"""Amounts that are doubled."""
+
+_LONG = re.compile(r"(?<![\d.,])\d{4,300}(?!\d)", re.ASCII)
 
 _MOST_DRAWN = 5_000
 """Rows: a page is made in the server's process, which others wait for."""
 
 
 @ROUTES.get("/answers/{name}")
-def answer(name: str, visit: Visiting) -> Response:
+def answer(name: str, visit: Visiting, request: Request) -> Response:
     """An answer; until it is there, when it will be; or that there is none."""
-    ticket = _ticket(visit, name)
+    ticket = ticket_of(visit, name)
     question, reply = ticket.plan.text or ticket.asked.question, ticket.reply
-    again = urlencode(_as_offered(question, ticket.asked.terms))
+    again = urlencode(as_offered(question, ticket.asked.terms))
     questions = [question] if isinstance(question, str) else question
-    shown: dict[str, Any] = {"ticket": ticket, "questions": questions, "again": again}
+    shown_beside: dict[str, Any] = {"ticket": ticket, "questions": questions, "again": again}
     if reply is None or reply.is_elsewhere:
         due = ticket.release
         left = 2 if due is None else max(1, ceil((due - datetime.now(UTC)).total_seconds()))
-        found = page("pending", visit, due=due, left=left, **shown)
+        found = page("pending", visit, due=due, left=left, **shown_beside)
         found.headers["Refresh"] = str(left)
         return found
     if reply.error is not None:
-        return page("failed", visit, problem=problem_of(reply.error), **shown)
+        return page("failed", visit, problem=problem_of(reply.error), **shown_beside)
     if len(questions) == 1 and is_summary(questions[0]):
-        return page("summary", visit, **_summarized(visit, reply.answer), **shown)
+        return page("summary", visit, **_summarized(visit, reply.answer), **shown_beside)
     over = visit.service.left(visit.caller)
-    parts = [_shown(text, data, over) for text, data in zip(questions, _answers(reply.answer), strict=True)]
-    return page("answer", visit, parts=parts, **shown)
+    parts = [shown(text, data, over) for text, data in zip(questions, answers_of(reply.answer), strict=True)]
+    more = _more_exactly(ticket.asked.terms)
+    offered = as_offered(question, ticket.asked.terms)
+    return page(
+        "answer", visit, parts=parts, name=_name_of(visit, offered), **editor_of(visit, offered, plans=False),
+        more="" if more is None else urlencode(as_offered(question, more)),
+        python=in_python(_address(request), question, ticket.asked.terms),
+        command=on_command_line(_address(request), question, ticket.asked.terms), **shown_beside,
+    )  # fmt: skip
 
 
-def _as_offered(question: str | Sequence[str], terms: Mapping[str, Any]) -> dict[str, str]:
+def _address(request: Request) -> str:
+    """Where the browser says that the server is; it is shown to that browser alone."""
+    return str(request.base_url).rstrip("/")
+
+
+def _name_of(visit: Visit, offered: Mapping[str, str]) -> str:
+    """What the visitor calls a question; empty if it has no name."""
+    return next((each.name for each in visit.service.named(visit.caller) if dict(each.content) == dict(offered)), "")
+
+
+def as_offered(question: str | Sequence[str], terms: Mapping[str, Any]) -> dict[str, str]:
     """The address by which a question is asked again; the reverse of `asking.terms_of`."""
     offer = next((name for name in OFFERS if name in terms), "epsilon")
-    percent = next((name for name, value in CONFIDENCES.items() if value == terms.get("confidence")), "95")
+    percent = next((name for name, value in CONFIDENCES.items() if value == str(terms.get("confidence"))), "95")
     found = {
         "question": question if isinstance(question, str) else ";\n".join(question),
         "offer": offer,
@@ -61,7 +86,7 @@ def _as_offered(question: str | Sequence[str], terms: Mapping[str, Any]) -> dict
         "confidence": percent,
     }
     found |= {name: str(terms[name]) for name in ("delta", "expecting") if name in terms}
-    return found | ({"limits": _limits_as_typed(terms["limits"])} if terms.get("limits") is not None else {})
+    return found | ({"limits": limits_as_typed(terms["limits"])} if terms.get("limits") is not None else {})
 
 
 def _as_typed(amount: object) -> str:
@@ -71,24 +96,20 @@ def _as_typed(amount: object) -> str:
     return str(amount)
 
 
-def _limits_as_typed(limits: Limits | str) -> str:
-    """Limits as people type them.
-
-    Examples:
-        >>> [_limits_as_typed(each) for each in (Limits(rows=50), Limits(rows=50, groups=8), "auto")]
-        ['50', '50in8', 'auto']
-    """
-    if isinstance(limits, str):
-        return limits
-    if limits.rows is None:
-        return f"{limits.groups}x{limits.rows_per_group}"
-    return str(limits.rows) if limits.groups is None else f"{limits.rows}in{limits.groups}"
+def _more_exactly(terms: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The terms by which an answer errs half as much: twice the ε, four times the ρ, or half the width."""
+    factors = {"epsilon": Fraction(2), "rho": Fraction(4), "within": Fraction(1, 2)}
+    offer = next((name for name in OFFERS if name in terms), None)
+    if offer is None or not _NUMBER.fullmatch(str(terms[offer])):
+        return None
+    amount = Fraction(str(terms[offer])) * factors[offer]
+    return {**terms, offer: f"{float(amount):.10g}" if Fraction(f"{float(amount):.10g}") == amount else str(amount)}
 
 
 @ROUTES.get("/answers/{name}/{place}/{file}")
 def file(name: str, place: int, file: str, visit: Visiting) -> Response:
     """An answer to keep, by its place among those that were asked together; as JSON with its certificate, signed."""
-    answers = _answers(_ticket(visit, name).answer)
+    answers = answers_of(ticket_of(visit, name).answer)
     if not 1 <= place <= len(answers):
         raise InvalidArgument("this question has no answer yet" if not answers else "there is no such answer")
     data = answers[place - 1]
@@ -103,7 +124,7 @@ def file(name: str, place: int, file: str, visit: Visiting) -> Response:
     raise InvalidArgument("there is no such file of an answer", hint="answer.csv, answer.svg or answer.json")
 
 
-def _ticket(visit: Visit, name: str) -> Ticket:
+def ticket_of(visit: Visit, name: str) -> Ticket:
     """A question of the visitor's own.
 
     Raises:
@@ -115,21 +136,32 @@ def _ticket(visit: Visit, name: str) -> Ticket:
     return ticket
 
 
-def _answers(answer: EncodedAnswer | None) -> Sequence[Mapping[str, Any]]:
+def answers_of(answer: EncodedAnswer | None) -> Sequence[Mapping[str, Any]]:
     """The answers to what was asked, in order; none as long as there are none."""
     data = {"answers": []} if answer is None else answer.read()
     found: Sequence[Mapping[str, Any]] = data.get("answers", [data])
     return found
 
 
-def _shown(question: str, data: Mapping[str, Any], left: str) -> dict[str, Any]:
-    """One answer, as the page shows it."""
+def shown(question: str, data: Mapping[str, Any], left: str, *, drawn: bool = True) -> dict[str, Any]:
+    """One answer, as pages show it.
+
+    Args:
+        question: to which it is.
+        data: the answer, as JSON.
+        left: of the budget, in words.
+        drawn: whether its pictures are made.
+    """
     answer = Answer.from_json(data).__replace__(left=left)
+    cells, is_drawn = _cells(answer), drawn and 1 < len(answer) <= _MOST_DRAWN
     return {
         "question": question,
         "answer": data,
-        "cells": _cells(answer),
-        "pictures": [picture(chart.drawing) for chart in answer.charts()] if 1 < len(answer) <= _MOST_DRAWN else [],
+        "cells": cells,
+        "markdown": in_markdown(answer.names, cells),
+        "raw": [{name: _sorted_by(value) for name, value in row.items()} for row in answer.rows()],
+        "pictures": [picture(chart.drawing) for chart in answer.charts()] if is_drawn else [],
+        "version": data["certificate"].get("data_version"),
         "cost": answer.cost,
         "notes": [each for each in answer.notes() if each.title != "warning"],
         "unknown": {name: {n for n, told in enumerate(answer.informative(name)) if not told} for name in answer.names},
@@ -139,7 +171,7 @@ def _shown(question: str, data: Mapping[str, Any], left: str) -> dict[str, Any]:
 
 def _summarized(visit: Visit, encoded: EncodedAnswer | None) -> dict[str, Any]:
     """The answers that a SUMMARIZE stands for, as one table; and a chart for each column whose keys are counted."""
-    answers = _answers(encoded)
+    answers = answers_of(encoded)
     left, tables = visit.service.left(visit.caller), visit.service.dataset(visit.caller)["tables"]
     summary = Summary.of([Answer.from_json(each).__replace__(left=left) for each in answers], tables)
     if summary is None:
@@ -160,9 +192,33 @@ def _summarized(visit: Visit, encoded: EncodedAnswer | None) -> dict[str, Any]:
 
 
 def _cells(answer: Answer) -> list[dict[str, str]]:
-    """The rows of an answer as text."""
-    columns = [cell_texts(answer.column(name), answer.interval(name)) for name in answer.names]
+    """The rows of an answer as text; noisy numbers with their digits in groups."""
+    columns = []
+    for name in answer.names:
+        intervals = answer.interval(name)
+        texts = cell_texts(answer.column(name), intervals)
+        columns.append([_grouped(each) for each in texts] if any(intervals) and _is_numeric(answer, name) else texts)
     return [dict(zip(answer.names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _is_numeric(answer: Answer, name: str) -> bool:
+    """Whether a column has numbers, not dates."""
+    return answer.column(name).kind not in {"date", "timestamp", "text", "boolean"}
+
+
+def _grouped(text: str) -> str:
+    """The numbers of a text with their digits in groups.
+
+    Examples:
+        >>> _grouped("19974 (15679 to 24195.1234)")
+        '19,974 (15,679 to 24,195.1234)'
+    """
+    return _LONG.sub(lambda found: f"{int(found[0]):,}", text)
+
+
+def _sorted_by(value: object) -> str:
+    """What a script sorts a value by: a number, or its text."""
+    return "" if value is None else str(float(value)) if isinstance(value, int | float | Decimal) else str(value)
 
 
 def readable(certificate: Mapping[str, Any]) -> dict[str, Any]:

@@ -60,6 +60,7 @@ def _analyst(visit: Visit) -> dict[str, Any]:
         "examples": [(each, ladder.address(each.sql)) for each in examples(dataset["tables"])],
         "asked": _latest(asked),
         "count": len(asked),
+        "named": visit.service.named(visit.caller),
         "approved": [each for each in requests if each["state"] == "approved"],
         "open": [each for each in requests if each["state"] == "open"],
     }

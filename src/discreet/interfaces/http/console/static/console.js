@@ -8,7 +8,8 @@ function live(form) {
   const target = document.getElementById(form.dataset.into);
   let timer = 0;
   let asked = null;
-  let shown = new URLSearchParams(new FormData(form)).toString();
+  const now = () => new URLSearchParams(new FormData(form)).toString();
+  let shown = form.dataset.into !== "plan" || target.querySelector("[data-address]") ? now() : null;
 
   async function look() {
     const fields = new URLSearchParams(new FormData(form));
@@ -37,7 +38,7 @@ function live(form) {
       const part = found.getElementById(target.id) || found.querySelector("main") || found.body;
       target.replaceChildren(...part.childNodes);
       const note = target.querySelector("[data-address]");
-      history.replaceState(null, "", note?.dataset.address ?? `${form.dataset.address}?${said}`);
+      if (form.dataset.address) history.replaceState(null, "", note?.dataset.address ?? `${form.dataset.address}?${said}`);
       form.dispatchEvent(new CustomEvent("planned", { detail: note?.dataset.says ?? "" }));
       shown = said;
       target.removeAttribute("aria-busy");
@@ -52,17 +53,74 @@ function live(form) {
     clearTimeout(timer);
     timer = setTimeout(look, PAUSE);
   });
+  form.closest("details")?.addEventListener("toggle", look);
   form.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     if (event.repeat) return;
     const ask = target.querySelector(".ask-now button");
-    const isPlanned = new URLSearchParams(new FormData(form)).toString() === shown && !target.hasAttribute("aria-busy");
+    const isPlanned = now() === shown && !target.hasAttribute("aria-busy");
     if (isPlanned && ask && !ask.disabled) ask.click(); // nothing is paid but for a plan that was there to be read
     else if (!isPlanned) {
       clearTimeout(timer);
       look();
     }
+  });
+}
+
+/** Let the rows of a table be sorted by what a column says, up and then down. */
+function sorting(table) {
+  const body = table.tBodies[0];
+  [...table.tHead.rows[0].cells].forEach((head, at) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "sort";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      for (const each of table.tHead.rows[0].cells) each.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const by = (row) => row.cells[at].dataset.by;
+      const isNumber = [...body.rows].every((row) => by(row) === "" || !Number.isNaN(Number(by(row))));
+      const order = (one, other) => (isNumber ? Number(by(one)) - Number(by(other)) : by(one).localeCompare(by(other)));
+      const rows = [...body.rows].sort((one, other) => (down ? -1 : 1) * order(one, other));
+      body.append(...rows);
+    });
+  });
+}
+
+/** Copy a text to the clipboard, where the browser lets pages do so. */
+function copying(button) {
+  if (!navigator.clipboard) return;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = "Copy"), 2000);
+  });
+}
+
+/** Paint the picture that a link leads to, and keep it as PNG; it never leaves the browser. */
+function painting(link) {
+  link.parentElement.hidden = false;
+  link.addEventListener("click", async (event) => {
+    event.preventDefault();
+    const image = new Image();
+    image.src = link.href;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    canvas.width = image.naturalWidth * 2;
+    canvas.height = image.naturalHeight * 2;
+    const paper = canvas.getContext("2d");
+    paper.fillStyle = "#ffffff";
+    paper.fillRect(0, 0, canvas.width, canvas.height);
+    paper.drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((found) => {
+      const kept = Object.assign(document.createElement("a"), { href: URL.createObjectURL(found), download: link.dataset.png });
+      kept.click();
+      URL.revokeObjectURL(kept.href);
+    });
   });
 }
 
@@ -221,4 +279,7 @@ function completing(editor) {
 
 for (const form of document.querySelectorAll("form[data-live]")) live(form);
 for (const part of document.querySelectorAll(".slider")) sliding(part);
+for (const table of document.querySelectorAll("table.sortable")) sorting(table);
+for (const button of document.querySelectorAll("button[data-copy]")) copying(button);
+for (const link of document.querySelectorAll("a[data-png]")) painting(link);
 for (const editor of document.querySelectorAll("textarea[data-words]")) completing(editor);
