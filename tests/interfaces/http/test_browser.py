@@ -169,13 +169,13 @@ def opened(
 
 
 PAGES = {
-    "analyst": ("/", "/ask", "/build", "/history", "/budget", "/requests", "/nowhere"),
+    "analyst": ("/", "/tables", "/ask", "/build", "/dashboard", "/history", "/budget", "/requests", "/nowhere"),
     "custodian": ("/", "/history", "/budget", "/requests", "/tokens", "/admissions", "/verification"),
-    "auditor": ("/tokens", "/verification"),
+    "auditor": ("/", "/tokens", "/verification"),
     "operator": ("/",),
 }
 
-DIFFERENT = ("/requests",)
+DIFFERENT = ("/", "/requests")
 """Pages that have more for some roles than their heading says."""
 
 
@@ -197,8 +197,11 @@ def test_every_page_of_every_role(chromium: Browser, address: str, running: Visi
                 watched.page.get_by_role("button", name="Verify now").click()
                 expect(watched.page.get_by_role("status")).to_contain_text("all hold")
                 watched.check_both()
+                watched.page.goto("/")
+                expect(watched.page.locator("main")).to_contain_text("verified by auditor")
             if role == "custodian":
                 watched.page.goto("/tokens")
+                watched.page.get_by_text("New token").click()
                 watched.page.fill("#subject", IMAGE)
                 watched.page.fill("#share_delta", "1e-6")
                 watched.page.press("#share_delta", "Enter")
@@ -229,7 +232,7 @@ def test_every_state_of_a_question(chromium: Browser, address: str, running: Vis
         "/ask?question=SELECT+COUNT(*)+AS+n+FROM+people&offer=within&amount=9": "Ask, ",
         "/ask?question=SELECT+COUNT(*)+AS+n+FROM+people&offer=epsilon&amount=9999": "doesn’t pay for it",
         f"/ask?question={TOGETHER}&offer=epsilon&amount=1": "what all 2 cost together",
-        "/build?measure=sum": "Not yet a question",
+        "/build?measure=total": "Not yet a question",
         left_behind(running): "Others are ahead of it",
         left_behind(running, started=datetime.now(UTC)): "however long the question runs",
         left_behind(running, failed=True): "The reason isn’t shown",
@@ -253,6 +256,8 @@ def test_every_state_of_a_question(chromium: Browser, address: str, running: Vis
             for summary in watched.page.locator("summary").all():
                 summary.click() if summary.is_visible() else None
             watched.check_both()
+        watched.page.goto("/dashboard")
+        expect(watched.page.locator(".tile")).to_have_count(0)
     with opened(chromium, address, running, "auditor") as watched:
         watched.page.goto("/history")
         watched.page.get_by_role("link", name="Certificate of entry").first.click()
@@ -298,6 +303,9 @@ def test_a_question_by_keyboard_alone(chromium: Browser, address: str, running: 
         keys.press("Enter")
         page.wait_for_url(f"{address}/ask")
         tab_to(page, "#question")
+        ask = page.get_by_role("button", name=ASK)
+        expect(ask).to_be_enabled()  # it begins with a question that works
+        keys.press("Control+A")
         keys.type("SELECT AVG(ag")
         expect(page.locator("#completions li")).to_have_count(1)
         expect(page.locator("#completions")).to_be_visible()
@@ -311,19 +319,71 @@ def test_a_question_by_keyboard_alone(chromium: Browser, address: str, running: 
         keys.type(") AS age FROM people")
         assert page.input_value("#question") == 'SELECT AVG("age") AS age FROM people'
         keys.press("Escape")
+        expect(ask).to_be_enabled()
+        rough = page.locator("#exact-says").inner_text()
+        assert re.match(r"± [\d.,]+ for ε = [\d.]+$", rough)
+        tab_to(page, "#exact")
+        keys.press("ArrowLeft")
+        expect(ask).to_be_disabled()  # the plan isn't of where the slider stands now
+        expect(ask).to_be_enabled()
+        expect(page.locator("#exact-says")).not_to_have_text(rough)
+        expect(page.locator("#exact-says")).to_contain_text("±")
+        amount = page.locator("#exact-says").inner_text().rpartition(" ")[2]
+        assert f"offer=epsilon&amount={amount}" in page.url
+        watched.page.locator("details.more > summary").press("Enter")
         tab_to(page, "#amount")
         keys.type("3")
-        ask = page.get_by_role("button", name=ASK)
+        expect(page.locator("input[value=within]")).to_be_checked()
         expect(ask).to_be_enabled()
-        assert "amount=3" in page.url
+        assert "offer=within&amount=3" in page.url
         keys.press("Backspace")
         keys.type("2")
-        expect(ask).to_be_disabled()  # the plan isn't of what is typed now
+        keys.press("Control+Enter")  # plans at once
         expect(ask).to_be_enabled()
-        tab_to(page, "#plan form button")
-        keys.press("Enter")
+        assert "offer=within&amount=2" in page.url
+        keys.press("Control+Enter")  # asks what is planned
         settle(page)
         assert re.fullmatch(rf"{address}/answers/[0-9a-f]+", page.url)
+        watched.check()
+
+
+def test_an_answer_is_named_sorted_copied_and_edited(chromium: Browser, address: str, running: Visited) -> None:
+    """By keyboard and pointer, on its own page; the dashboard shows it, and taking its name away ends that."""
+    with opened(chromium, address, running, "analyst") as watched:
+        page = watched.page
+        page.goto(f"/ask?question={BY_KEY.replace(' ', '+')}&offer=epsilon&amount=1")
+        page.get_by_role("button", name=ASK).click()
+        settle(page)
+        numbers = "[...document.querySelectorAll('tbody td:last-child')].map(each => Number(each.dataset.by))"
+        head = page.get_by_role("columnheader", name="n", exact=True)
+        for order in ("ascending", "descending"):
+            head.get_by_role("button").press("Enter")
+            assert head.get_attribute("aria-sort") == order
+            found = page.evaluate(numbers)
+            assert found == sorted(found, reverse=order == "descending")
+        page.get_by_text("Copy it").click()
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.locator("[data-copy=as-command]").click()
+        assert page.evaluate("navigator.clipboard.readText()").startswith("discreet ask ")
+        with page.expect_download() as kept:
+            page.get_by_role("link", name="PNG").click()
+        assert kept.value.suggested_filename.endswith(".png")
+        assert Path(kept.value.path()).read_bytes().startswith(b"\x89PNG")
+        page.get_by_text("Edit the question").click()
+        expect(page.get_by_role("button", name=ASK)).to_be_visible()  # planned where it stands
+        page.fill("#question", COUNT)
+        expect(page.locator("#plan .figures")).to_contain_text("n, at 95 %")
+        assert "/answers/" in page.url
+        watched.check_both(read_out=False)
+        page.get_by_text("Name it").click()
+        page.fill("#name", IMAGE)
+        page.press("#name", "Enter")
+        expect(page.locator("h1")).to_have_text(IMAGE)
+        page.goto("/dashboard")
+        expect(page.locator(".tile svg.chart.narrow")).to_be_visible()
+        watched.check_both()
+        page.get_by_role("button", name="Take").click()
+        expect(page.locator("main")).to_contain_text("Nothing has a name yet")
         watched.check()
 
 
@@ -333,8 +393,7 @@ def test_a_question_without_script(chromium: Browser, address: str, running: Vis
     with opened(chromium, address, running, "analyst", **options) as watched:
         page = watched.page
         page.goto("/build?measure=average&column=age")
-        page.get_by_role("link", name="See what it costs").click()
-        page.fill("#amount", "4")
+        page.locator("#exact").fill("3")
         page.get_by_role("button", name="Plan it").click()
         page.get_by_role("button", name=ASK).click()
         settle(page)
@@ -345,7 +404,7 @@ def test_hostile_texts_do_nothing_in_a_browser(chromium: Browser, address: str, 
     """Names, keys and questions with markup run nothing; the editor completes such a name as text."""
     with opened(chromium, address, running, "mallory", **PHONE) as watched:
         page = watched.page
-        for path in ("/", "/build?group=k", "/history", "/budget", f"/ask?question={IMAGE}&amount={IMAGE}"):
+        for path in ("/", "/tables", "/build?group=k", "/history", "/budget", f"/ask?question={IMAGE}&amount={IMAGE}"):
             page.goto(path)
             watched.check(read_out=False)
         page.goto("/ask")
@@ -353,7 +412,6 @@ def test_hostile_texts_do_nothing_in_a_browser(chromium: Browser, address: str, 
         page.locator("#completions li", has_text="onerror").click()
         assert page.input_value("#question") == '"' + IMAGE.replace('"', '""') + '"'
         page.fill("#question", BY_KEY)
-        page.fill("#amount", "20")
         page.get_by_role("button", name=ASK).click()
         settle(page)
         assert page.title() != "owned"
@@ -367,11 +425,11 @@ def test_who_lost_the_session_or_the_server_is_told(chromium: Browser, address: 
         page.goto("/ask")
         page.fill("#question", COUNT)
         page.route("**/ask/plan", lambda route: route.abort())
-        page.fill("#amount", "5")
+        page.fill("#exact", "1")
         expect(page.locator("#plan")).to_contain_text("can’t be reached")
         page.unroute("**/ask/plan")
         page.context.clear_cookies()
-        page.fill("#amount", "6")
+        page.fill("#exact", "2")
         page.wait_for_url(f"{address}/sign-in*")
         assert [fault for fault in watched.faults if "ERR_FAILED" not in fault] == []
 

@@ -172,17 +172,32 @@ def with_status(running: Visited, token: str) -> int:
     return client.post("/sign-in", data={"form": form_of(client.get("/sign-in")), "token": token}).status_code
 
 
+QUOTED = '"' + IMAGE.replace('"', '""') + '"'
+BINNED, BINS = f"FLOOR({QUOTED} / 1) * 1", f'{QUOTED[:-1]}_from"'
+
+
 @pytest.mark.parametrize(
     ("parts", "sql"),
     [
-        ({}, 'SELECT COUNT(*) AS n\nFROM "people"'),
-        ({"measure": "sum", "column": "age"}, 'SELECT SUM("age") AS total\nFROM "people"'),
-        ({"group": "k"}, 'SELECT "k", COUNT(*) AS n\nFROM "people"\nGROUP BY "k"'),
-        ({"where": "k", "value": "o'x"}, "SELECT COUNT(*) AS n\nFROM \"people\"\nWHERE \"k\" = 'o''x'"),
-        ({"where": "age", "compare": ">=", "value": "40"}, 'SELECT COUNT(*) AS n\nFROM "people"\nWHERE "age" >= 40'),
+        ({}, "SELECT COUNT(*) AS n\nFROM people"),
+        ({"measure": "total", "column": "age"}, "SELECT SUM(age) AS total_age\nFROM people"),
+        ({"group": "k", "group_2": "k"}, "SELECT k, COUNT(*) AS n\nFROM people\nGROUP BY k"),
         (
-            {"measure": "average", "column": IMAGE},
-            f'SELECT AVG("{IMAGE.replace(chr(34), chr(34) * 2)}") AS average\nFROM "people"',
+            {"measure": "median", "column": "age", "measure_2": "count", "measure_3": "count"},
+            "SELECT MEDIAN(age) AS median_age, COUNT(*) AS n\nFROM people",
+        ),
+        (
+            {"group": "k", "group_3": "age/10"},
+            "SELECT k, FLOOR(age / 10) * 10 AS age_from, COUNT(*) AS n\nFROM people\nGROUP BY k, age_from",
+        ),
+        ({"where": "k", "value": "o'x"}, "SELECT COUNT(*) AS n\nFROM people\nWHERE k = 'o''x'"),
+        (
+            {"where": "age", "compare": ">=", "value": "40", "where_2": "age", "compare_2": "<", "value_2": "50"},
+            "SELECT COUNT(*) AS n\nFROM people\nWHERE age >= 40 AND age < 50",
+        ),
+        (
+            {"measure": "average", "column": IMAGE, "group": f"{IMAGE}/1"},
+            f"SELECT {BINNED} AS {BINS}, AVG({QUOTED}) AS average\nFROM people\nGROUP BY {BINS}",
         ),
     ],
 )
@@ -192,6 +207,7 @@ def test_parts_make_sql_that_is_planned(running: Visited, parts: dict[str, str],
     shown = re.search(r'built">(.*?)</pre>', page.text, re.DOTALL)
     assert shown is not None
     assert html.unescape(shown[1]) == sql
+    assert "Ask, " in page.text  # its plan is beside it
     analyst = running.service.caller(running.tokens["analyst"])
     assert len(running.service.plan(analyst, sql, {"epsilon": 1}).digest) == 64
 
@@ -199,8 +215,11 @@ def test_parts_make_sql_that_is_planned(running: Visited, parts: dict[str, str],
 @pytest.mark.parametrize(
     "parts",
     [
-        {"measure": "sum"},
+        {"measure": "total"},
         {"measure": "steal"},
+        {"measure_2": "average", "column_2": "salary"},
+        {"group": "age/7"},
+        {"group": "k/10"},
         {"group": "salary"},
         {"where": "age", "value": "40 OR TRUE"},
         {"where": "age", "value": "inf"},

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
-from math import ceil
+from math import ceil, sqrt
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,7 +17,7 @@ from fastapi import APIRouter, Request, Response
 from discreet.errors import InvalidArgument
 from discreet.interfaces.http.console.asking import CONFIDENCES, OFFERS, editor_of
 from discreet.interfaces.http.console.copying import in_markdown, in_python, limits_as_typed, on_command_line
-from discreet.interfaces.http.console.pages import download, page
+from discreet.interfaces.http.console.pages import download, number, page
 from discreet.interfaces.http.console.pictures import picture
 from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.interfaces.http.problems import problem_of
@@ -28,6 +28,9 @@ ROUTES = APIRouter()
 
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}|/[1-9][0-9]{0,8})?", re.ASCII)
 """Amounts that are doubled."""
+
+_SHORT = 16
+"""Characters of an exact amount that is shown."""
 
 _LONG = re.compile(r"(?<![\d.,])\d{4,300}(?!\d)", re.ASCII)
 
@@ -235,15 +238,50 @@ def readable(certificate: Mapping[str, Any]) -> dict[str, Any]:
         "version": certificate.get("data_version"),
         "entry": certificate.get("entry"),
         "analyst": certificate.get("analyst"),
-        "cost": [f"{signs.get(name, name)} = {value}" for name, value in exact.items() if value and value != "0"],
-        "noise": [_noise(each.get("mechanism") or {}) for each in measures],
+        "cost": [
+            f"{signs.get(name, name)} = {_short(value)}" for name, value in exact.items() if value and value != "0"
+        ],
+        "noise": [_noise(each) for each in measures],
         "units": sorted({f"{plan['unit']}, {str(plan['adjacency']).replace('_', '-')}" for plan in plans}),
         "follows": [each.get("entry") for each in certificate.get("follows_from") or ()],
         "whole": json.dumps(certificate, indent=1, ensure_ascii=False),
     }
 
 
-def _noise(mechanism: Mapping[str, Any]) -> str:
-    """The noise of one measured number, with its exact parameters."""
+def _short(amount: str) -> str:
+    """An exact amount as it is, or about as much where it takes too many digits.
+
+    Examples:
+        >>> _short("1/10"), _short("5711015199161149115/1180591620717411303424")
+        ('1/10', '0.004837…')
+    """
+    return amount if len(amount) <= _SHORT else f"{float(Fraction(amount)):.4g}…"
+
+
+def _noise(measure: Mapping[str, Any]) -> str:
+    """The noise of one measured number, in the units of that number: rows, or what is added up.
+
+    The certificate says it in steps of the measure's grid, which stay beside it, under *All of it*.
+
+    Examples:
+        >>> _noise({"step": "1/4", "mechanism": {"event": "laplace", "scale": "40", "l1": 4}})
+        'Laplace noise of scale 10, for a sensitivity of 1'
+        >>> _noise({"step": "1", "mechanism": {"event": "gaussian", "sigma": "20", "l2_squared": "4"}})
+        'Gaussian noise of standard deviation 20, for a sensitivity of 2'
+        >>> _noise({"mechanism": {"event": "threshold", "delta": "1/1000"}})
+        'threshold: delta 1/1000'
+    """
+    step, mechanism = measure.get("step"), measure.get("mechanism") or {}
+    match step, mechanism:
+        case str(), {"event": "laplace", "scale": scale, "l1": moves}:
+            return f"Laplace noise of scale {_in_units(scale, step)}, for a sensitivity of {_in_units(moves, step)}"
+        case str(), {"event": "gaussian", "sigma": sigma, "l2_squared": moves}:
+            sensitivity = number(sqrt(Fraction(moves)) * float(Fraction(step)), 4)
+            return f"Gaussian noise of standard deviation {_in_units(sigma, step)}, for a sensitivity of {sensitivity}"
     kind, *said = (f"{value}" if name == "event" else f"{name} {value}" for name, value in mechanism.items())
     return f"{kind}: {', '.join(said)}" if said else kind
+
+
+def _in_units(steps: str | int, step: str) -> str:
+    """A number of steps of a grid, in units."""
+    return number(float(Fraction(steps) * Fraction(step)), 4)

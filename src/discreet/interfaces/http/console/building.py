@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from discreet.errors import DiscreetError, InvalidArgument
+from discreet.interfaces.http.console.asking import editor_of
+from discreet.interfaces.http.console.examples import is_number, is_plain, named, quoted, width_of
 from discreet.interfaces.http.console.forms import Fields, Queried
 from discreet.interfaces.http.console.pages import page
 from discreet.interfaces.http.console.session import Visiting
@@ -20,34 +22,57 @@ ROUTES = APIRouter()
 
 MEASURES = {
     "count": ("number of rows", "COUNT(*) AS n"),
-    "average": ("average of", "AVG({}) AS average"),
-    "sum": ("sum of", "SUM({}) AS total"),
-    "median": ("median of", "MEDIAN({}) AS median"),
-    "deviation": ("standard deviation of", "STDDEV({}) AS deviation"),
-    "share": ("number of rows with a value of", "COUNT({}) AS n"),
+    "average": ("average of", "AVG({})"),
+    "total": ("sum of", "SUM({})"),
+    "median": ("median of", "MEDIAN({})"),
+    "deviation": ("standard deviation of", "STDDEV({})"),
+    "known": ("number of rows with a value of", "COUNT({})"),
 }
 """What may be measured: in words, and in SQL."""
 
 COMPARISONS = {"=": "is", "<>": "is not", ">=": "is at least", "<=": "is at most", ">": "is above", "<": "is below"}
 """How a column may be compared."""
 
+PLACES = ("", "_2", "_3")
+"""What follows the names of fields: there are so many measures, groups and conditions."""
+
+PERIODS = {"month": "by month", "year": "by year"}
+"""Parts of dates that rows are grouped by."""
+
+_PARTS = ("measure", "column", "group", "where", "compare", "value")
+
 
 @ROUTES.get("/build")
 def build(visit: Visiting, queried: Queried) -> Response:
-    """Parts to choose from, and the question that they make."""
+    """Parts to choose from, the question that they make, and its plan."""
     tables = visit.service.dataset(visit.caller)["tables"]
     table = next((each for each in tables if each["name"] == queried.get("table")), tables[0])
-    usual = {"measure": "count", "column": "", "group": "", "where": "", "compare": "=", "value": ""}
-    chosen = {name: queried.get(name, otherwise) for name, otherwise in usual.items()}
-    problem, sql = None, ""
+    chosen = {f"{part}{place}": queried.get(f"{part}{place}", "") for part in _PARTS for place in PLACES}
+    chosen["measure"] = chosen["measure"] or "count"
+    problem, shown = None, editor_of(visit, {**queried, "question": "", "offer": "exact"}, plans=False)
     try:
         sql = sql_of(table, chosen)
     except DiscreetError as error:
-        problem = problem_of(PublicError.of(error))
+        problem, sql = problem_of(PublicError.of(error)), ""
+    if sql:
+        shown = editor_of(visit, {**queried, "question": sql, "offer": "exact"}, plans=visit.may("PLAN"))
     return page(
-        "build", visit, tables=tables, table=table, chosen=chosen, sql=sql, problem=problem,
-        measures=MEASURES, comparisons=COMPARISONS,
+        "build", visit, **shown, tables=tables, table=table, chosen=chosen, sql=sql, wrong=problem, places=PLACES,
+        measures=MEASURES, comparisons=COMPARISONS, groups=_groups(table),
     )  # fmt: skip
+
+
+def _groups(table: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What rows may be grouped by: the fields' values, and their words."""
+    found = []
+    for column in table["columns"]:
+        name, bounds = column["name"], column["bounds"]
+        if bounds is not None and str(column["kind"]) in {"date", "timestamp"}:
+            found += [(f"{name}/{period}", f"{name}, {words}") for period, words in PERIODS.items()]
+        elif is_number(column) and (width := width_of(*bounds)) is not None:
+            found.append((f"{name}/{width}", f"{name}, in steps of {width:,}"))
+        found.append((name, f"{name} ({column['kind']})"))
+    return found
 
 
 def sql_of(table: Mapping[str, Any], chosen: Fields) -> str:
@@ -55,46 +80,78 @@ def sql_of(table: Mapping[str, Any], chosen: Fields) -> str:
 
     Args:
         table: as the service describes it.
-        chosen: `measure`, `column`, `group`, `where`, `compare` and `value`; empty is none.
+        chosen: `measure`, `column`, `group`, `where`, `compare` and `value`, each once more with `_2` and `_3`; what is
+            empty or left out is none.
 
     Raises:
         InvalidArgument: a part isn't there, or a value isn't of its column's kind.
 
     Examples:
-        >>> columns = [{"name": "sex", "kind": "text"}, {"name": "age", "kind": "integer"}]
-        >>> parts = {"measure": "average", "column": "age", "group": "sex", "where": "", "compare": "=", "value": ""}
+        >>> columns = [{"name": "sex", "kind": "text", "bounds": None}]
+        >>> columns += [{"name": "age", "kind": "integer", "bounds": [0, 120]}]
+        >>> parts = {"measure": "count", "measure_2": "average", "column_2": "age", "group": "age/10", "group_2": "sex"}
         >>> print(sql_of({"name": "people", "columns": columns}, parts))
-        SELECT "sex", AVG("age") AS average
-        FROM "people"
-        GROUP BY "sex"
+        SELECT FLOOR(age / 10) * 10 AS age_from, sex, COUNT(*) AS n, AVG(age) AS average_age
+        FROM people
+        GROUP BY age_from, sex
     """
-    columns: Sequence[Mapping[str, Any]] = table["columns"]
-    kinds = {column["name"]: str(column["kind"]) for column in columns}
-    for part in ("column", "group", "where"):
-        if chosen[part] and chosen[part] not in kinds:
-            raise InvalidArgument("this table has no such column", hint="choose one of those listed")
-    if chosen["measure"] not in MEASURES or chosen["compare"] not in COMPARISONS:
+    kinds = {column["name"]: str(column["kind"]) for column in table["columns"]}
+    parts = [{part: chosen.get(f"{part}{place}", "") for part in _PARTS} for place in PLACES]
+    groups = list(dict.fromkeys(_group(table, each["group"]) for each in parts if each["group"]))
+    measures = list(dict.fromkeys(_measure(kinds, each) for each in parts if each["measure"]))
+    conditions = [_condition(kinds, each) for each in parts if each["where"]]
+    if not measures:
+        raise InvalidArgument("nothing is measured", hint="choose a measure")
+    lines = [f"SELECT {', '.join([*(said for said, _ in groups), *measures])}", f"FROM {named(table['name'])}"]
+    lines += [f"WHERE {' AND '.join(conditions)}"] if conditions else []
+    return "\n".join([*lines, *([f"GROUP BY {', '.join(name for _, name in groups)}"] if groups else [])])
+
+
+def _measure(kinds: Mapping[str, str], part: Fields) -> str:
+    """A measure, as SQL has it."""
+    if part["measure"] not in MEASURES:
         raise InvalidArgument("there is no such part of a question", hint="choose one of those listed")
-    measure = MEASURES[chosen["measure"]][1]
-    if "{}" in measure and not chosen["column"]:
+    measure = MEASURES[part["measure"]][1]
+    if "{}" not in measure:
+        return measure
+    if not part["column"]:
         raise InvalidArgument("this measure needs a column", hint="choose which")
-    measure = measure.replace("{}", quoted(chosen["column"]))
-    group = quoted(chosen["group"]) if chosen["group"] else ""
-    lines = [f"SELECT {f'{group}, ' if group else ''}{measure}", f"FROM {quoted(table['name'])}"]
-    if chosen["where"]:
-        value = literal(chosen["value"], kinds[chosen["where"]])
-        lines.append(f"WHERE {quoted(chosen['where'])} {chosen['compare']} {value}")
-    return "\n".join([*lines, *([f"GROUP BY {group}"] if group else [])])
+    column = _known(kinds, part["column"])
+    called = f"{part['measure']}_{column}" if is_plain(column) else part["measure"]
+    return f"{measure.replace('{}', named(column))} AS {called}"
 
 
-def quoted(name: str) -> str:
-    """A name as SQL has it: in quotes, so that it may be any.
+def _group(table: Mapping[str, Any], group: str) -> tuple[str, str]:
+    """What is selected for a group, and what it is grouped by."""
+    if all(group != value for value, _ in _groups(table)):
+        raise InvalidArgument("rows can't be grouped by that", hint="choose one of those listed")
+    if any(group == column["name"] for column in table["columns"]):
+        return named(group), named(group)
+    column, _, step = group.rpartition("/")
+    called = f"{column}_{'from' if step.isdecimal() else step}"
+    called = called if is_plain(called) else quoted(called)
+    if step in PERIODS:
+        return f"DATE_TRUNC('{step}', {named(column)}) AS {called}", called
+    return f"FLOOR({named(column)} / {step}) * {step} AS {called}", called
 
-    Examples:
-        >>> quoted("age")
-        '"age"'
+
+def _condition(kinds: Mapping[str, str], part: Fields) -> str:
+    """A condition, as SQL has it."""
+    compare = part["compare"] or "="
+    if compare not in COMPARISONS:
+        raise InvalidArgument("there is no such part of a question", hint="choose one of those listed")
+    return f"{named(_known(kinds, part['where']))} {compare} {literal(part['value'], kinds[part['where']])}"
+
+
+def _known(kinds: Mapping[str, str], column: str) -> str:
+    """A column that the table has.
+
+    Raises:
+        InvalidArgument: it hasn't.
     """
-    return '"' + name.replace('"', '""') + '"'
+    if column not in kinds:
+        raise InvalidArgument("this table has no such column", hint="choose one of those listed")
+    return column
 
 
 def literal(text: str, kind: str) -> str:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
 
-from discreet.interfaces.http.console.building import quoted
-
 _PLAIN = re.compile("[a-z_][a-z0-9_]*", re.ASCII)
 
 _RESERVED = frozenset(
@@ -45,6 +43,21 @@ class Example:
     sql: str
 
 
+def quoted(name: str) -> str:
+    """A name as SQL has it: in quotes, so that it may be any.
+
+    Examples:
+        >>> quoted("age")
+        '"age"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name can stand in SQL as it is."""
+    return _PLAIN.fullmatch(name) is not None and name not in _RESERVED
+
+
 def named(name: str) -> str:
     """A name as SQL has it: as it is where it can stand so, else in quotes.
 
@@ -52,7 +65,7 @@ def named(name: str) -> str:
         >>> named("age"), named("Order"), named("order")
         ('age', '"Order"', '"order"')
     """
-    return name if _PLAIN.fullmatch(name) and name not in _RESERVED else quoted(name)
+    return name if is_plain(name) else quoted(name)
 
 
 def examples(tables: Sequence[Mapping[str, Any]], most: int = 5) -> list[Example]:
@@ -83,7 +96,7 @@ def _about(table: Mapping[str, Any]) -> Iterator[Example]:
     yield Example("How many rows are there?", f"SELECT COUNT(*) AS n\n{source}")
     columns = table["columns"]
     key = next((each["name"] for each in columns if each["keys"] and 1 < len(each["keys"]) <= _MOST_KEYS), None)
-    numbers = [each for each in columns if _is_number(each)]
+    numbers = [each for each in columns if is_number(each)]
     number = max(numbers, key=lambda each: each["bounds"][1] - each["bounds"][0], default=None)
     if key is not None:
         by = named(key)
@@ -93,7 +106,7 @@ def _about(table: Mapping[str, Any]) -> Iterator[Example]:
             sql = f"SELECT {by}, COUNT(*) AS n, AVG({of}) AS average\n{source}\nGROUP BY {by}"
             yield Example(f"What is {number['name']} on average, for each {key}?", sql)
     for each in numbers[:1]:
-        width = _width(*each["bounds"])
+        width = width_of(*each["bounds"])
         if width is not None:
             bins = f"FLOOR({named(each['name'])} / {width}) * {width}"
             sql = f"SELECT {bins} AS begins_at, COUNT(*) AS n\n{source}\nGROUP BY begins_at"
@@ -103,13 +116,13 @@ def _about(table: Mapping[str, Any]) -> Iterator[Example]:
         yield Example(f"What is the median of {number['name']}?", sql)
 
 
-def _is_number(column: Mapping[str, Any]) -> bool:
+def is_number(column: Mapping[str, Any]) -> bool:
     """Whether a column has numbers within bounds."""
     bounds = column["bounds"]
     return bounds is not None and all(isinstance(end, int | float) and not isinstance(end, bool) for end in bounds)
 
 
-def _width(least: float, most: float) -> int | None:
+def width_of(least: float, most: float) -> int | None:
     """The width of bins that are read easily; None for a range that has none."""
     if most - least < _FEWEST:
         return None

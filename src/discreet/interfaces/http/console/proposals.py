@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from discreet.interfaces.http.console.building import quoted
+from discreet.interfaces.http.console.examples import quoted
 from discreet.interfaces.http.console.session import Visiting
 
 ROUTES = APIRouter()

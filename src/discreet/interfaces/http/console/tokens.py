@@ -1,9 +1,11 @@
-"""Tokens: a list of them, and a form to make one."""
+"""Tokens: who holds them and what they spent, and a form to make one."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Response
 
@@ -12,16 +14,21 @@ from discreet.exact.rational import rational
 from discreet.interfaces.http.console.forms import Fields, Filled, days_in
 from discreet.interfaces.http.console.pages import page, see
 from discreet.interfaces.http.console.session import Visit, Visiting
+from discreet.interfaces.http.console.standing import amount_of, measure_of
 from discreet.interfaces.http.problems import Problem, problem_of
 from discreet.privacy import Budget
-from discreet.service import ALL, Issued, PublicError, Role, role_of, share_of
+from discreet.service import ALL, Caller, Issued, PublicError, Role, role_of, share_of
+
+if TYPE_CHECKING:
+    from discreet.ledger import Entry, Grant
+
 
 ROUTES = APIRouter()
 
 
 @ROUTES.get("/tokens")
 def tokens(visit: Visiting) -> Response:
-    """A list of tokens, and a form to make one."""
+    """Who holds tokens, and a form to make one."""
     return _tokens_page(visit)
 
 
@@ -74,6 +81,48 @@ def revoke(name: str, visit: Visiting, _: Filled) -> Response:
     return see("/tokens")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """A token, and what its holder made of it.
+
+    Args:
+        grant: the token as the ledger knows it.
+        caller: what it allows.
+        last: when its holder asked last, with any token; None for never.
+        spent: by its holder; where their share renews, in this month.
+        share: the most that they may spend; None for what the account allows.
+    """
+
+    grant: Grant
+    caller: Caller
+    last: datetime | None
+    spent: Fraction
+    share: Fraction | None
+
+
+def _holders(visit: Visit, measure: str, now: datetime) -> list[Holder]:
+    """All tokens with what their holders spent, by name; the latest of one name first."""
+    asked: dict[str, list[tuple[Entry, Fraction]]] = {}
+    for entry in visit.service.history(visit.caller):
+        if entry.cost is not None:
+            asked.setdefault(entry.analyst or "", []).append((entry, amount_of(entry, measure)))
+    found = []
+    for grant, caller in reversed(visit.service.tokens(visit.caller)):
+        own = asked.get(caller.subject, []) if caller.role is Role.ANALYST else []
+        share = grant.content.get("share") or {}
+        months = [cost for entry, cost in own if f"{entry.at.astimezone(UTC):%Y-%m}" == f"{now:%Y-%m}"]
+        found.append(
+            Holder(
+                grant=grant,
+                caller=caller,
+                last=own[-1][0].at if own else None,
+                spent=sum(months if "renews" in share else (cost for _, cost in own), Fraction(0)),
+                share=Fraction(share[measure]) if measure in share else None,
+            )
+        )
+    return sorted(found, key=lambda each: each.caller.subject.casefold())
+
+
 def _tokens_page(
     visit: Visit,
     *,
@@ -82,11 +131,15 @@ def _tokens_page(
     fields: object = None,
     status: int = 200,
 ) -> Response:
-    """The list of tokens, and the form."""
-    usual = {"role": "analyst", "days": "90"}
+    """The tokens in force, a form, and those that are over."""
+    usual, now, budget = {"role": "analyst", "days": "90"}, datetime.now(UTC), visit.service.budget(visit.caller)
+    measure = measure_of(budget)
+    holders = _holders(visit, measure, now)
+    in_force = [each for each in holders if each.grant.revoked is None and each.caller.expires > now]
     return page(
         "tokens", visit, status,
-        tokens=list(reversed(visit.service.tokens(visit.caller))),
+        in_force=in_force, over=[each for each in holders if each not in in_force],
         issued=issued, problem=problem, roles=[str(role) for role in Role], fields=fields or usual,
-        dataset=visit.service.dataset(visit.caller)["name"], now=datetime.now(UTC),
+        total=Fraction(budget["allowed"][measure] or 0), sign="ε" if measure == "epsilon" else "ρ",
+        dataset=visit.service.dataset(visit.caller)["name"], now=now,
     )  # fmt: skip

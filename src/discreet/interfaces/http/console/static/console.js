@@ -38,7 +38,8 @@ function live(form) {
       const part = found.getElementById(target.id) || found.querySelector("main") || found.body;
       target.replaceChildren(...part.childNodes);
       const note = target.querySelector("[data-address]");
-      if (form.dataset.address) history.replaceState(null, "", note?.dataset.address ?? `${form.dataset.address}?${said}`);
+      const own = form.dataset.address;
+      if (own) history.replaceState(null, "", own === "/ask" && note ? note.dataset.address : `${own}?${said}`);
       form.dispatchEvent(new CustomEvent("planned", { detail: note?.dataset.says ?? "" }));
       shown = said;
       target.removeAttribute("aria-busy");
@@ -134,7 +135,7 @@ function sliding(part) {
   const choose = (value) => {
     for (const each of offers) each.checked = each.value === value;
   };
-  const isChosen = () => offers.some((each) => each.checked && each.value === "exact");
+  const isChosen = () => !offers.length || offers.some((each) => each.checked && each.value === "exact");
   const cost = () => `${part.dataset.sign} = ${part.dataset.offers.split(" ")[range.value]}`;
 
   function say(half) {
@@ -148,10 +149,10 @@ function sliding(part) {
 
   range.addEventListener("input", () => {
     choose("exact");
-    amount.value = "";
+    if (amount) amount.value = "";
     say("");
   });
-  amount.addEventListener("input", () => {
+  amount?.addEventListener("input", () => {
     if (amount.value && isChosen()) choose("within");
     say("");
   });
@@ -162,7 +163,7 @@ function sliding(part) {
     });
   }
   form.addEventListener("planned", (event) => say(event.detail));
-  say(document.querySelector("#plan [data-says]")?.dataset.says ?? "");
+  say(document.querySelector("[data-says]")?.dataset.says ?? "");
 }
 
 /** Propose names of tables, columns and functions while one types in an editor. */
