@@ -23,7 +23,7 @@ from support.visited import BY_KEY, COUNT, IMAGE, Visited, at_port, visited
 pytest.importorskip("playwright", reason="tests in a browser need playwright: pip install 'discreet[test]'")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="they need axe-playwright-python, too")
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route, expect, sync_playwright  # noqa: E402 — as above
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Route, expect, sync_playwright  # noqa: E402 — as above
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -289,6 +289,20 @@ def tab_to(page: Page, selector: str) -> None:
     raise AssertionError(f"the keyboard doesn't reach {selector} on {page.url}")
 
 
+def by_slider(page: Page, ask: Locator) -> None:
+    """Move the slider by key: the ± follows, and the address has the amount."""
+    rough = page.locator("#exact-says").inner_text()
+    assert re.match(r"± [\d.,]+ for ε = [\d.]+$", rough)
+    tab_to(page, "#exact")
+    page.keyboard.press("ArrowLeft")
+    expect(ask).to_be_disabled()  # the plan isn't of where the slider stands now
+    expect(ask).to_be_enabled()
+    expect(page.locator("#exact-says")).not_to_have_text(rough)
+    expect(page.locator("#exact-says")).to_contain_text("±")
+    amount = page.locator("#exact-says").inner_text().rpartition(" ")[2]
+    assert f"offer=epsilon&amount={amount}" in page.url
+
+
 def test_a_question_by_keyboard_alone(chromium: Browser, address: str, running: Visited) -> None:
     """Sign in, complete a column's name, see the plan while typing, ask, read the answer: without a mouse."""
     with opened(chromium, address) as watched:
@@ -320,16 +334,7 @@ def test_a_question_by_keyboard_alone(chromium: Browser, address: str, running: 
         assert page.input_value("#question") == 'SELECT AVG("age") AS age FROM people'
         keys.press("Escape")
         expect(ask).to_be_enabled()
-        rough = page.locator("#exact-says").inner_text()
-        assert re.match(r"± [\d.,]+ for ε = [\d.]+$", rough)
-        tab_to(page, "#exact")
-        keys.press("ArrowLeft")
-        expect(ask).to_be_disabled()  # the plan isn't of where the slider stands now
-        expect(ask).to_be_enabled()
-        expect(page.locator("#exact-says")).not_to_have_text(rough)
-        expect(page.locator("#exact-says")).to_contain_text("±")
-        amount = page.locator("#exact-says").inner_text().rpartition(" ")[2]
-        assert f"offer=epsilon&amount={amount}" in page.url
+        by_slider(page, ask)
         watched.page.locator("details.more > summary").press("Enter")
         tab_to(page, "#amount")
         keys.type("3")
@@ -408,6 +413,7 @@ def test_hostile_texts_do_nothing_in_a_browser(chromium: Browser, address: str, 
             page.goto(path)
             watched.check(read_out=False)
         page.goto("/ask")
+        page.fill("#question", "")
         page.press("#question", "Control+Space")
         page.locator("#completions li", has_text="onerror").click()
         assert page.input_value("#question") == '"' + IMAGE.replace('"', '""') + '"'
