@@ -126,9 +126,10 @@ def _unread(last: Mapping[str, Any] | None) -> list[tuple[str, str, int]]:
 
 
 def _metrics(visit: Visit) -> list[tuple[str, str, float]]:
-    """The metrics, each with its words, its labels and its value."""
-    return [
+    """The metrics, each with its words, its labels and its value; those of single routes last."""
+    found = [
         (family.documentation, ", ".join(sample.labels.values()), sample.value)
         for family in visit.service.health(visit.caller).collect()
         for sample in family.samples
     ]
+    return sorted(found, key=lambda each: "/" in each[1] or each[1].startswith("none"))
