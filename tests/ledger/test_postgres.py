@@ -53,7 +53,8 @@ def url(server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     yield server
     key.unlink(missing_ok=True)
     with connected(server) as connection:
-        connection.execute("DROP TABLE IF EXISTS discreet_ledger, discreet_entry, discreet_topic, discreet_large")
+        tables = "discreet_ledger, discreet_entry, discreet_topic, discreet_large, discreet_named"
+        connection.execute(f"DROP TABLE IF EXISTS {tables}")
 
 
 def test_a_missing_ledger_is_made_only_if_asked(url: str) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import urlencode
 
 import discreet as dp
 from discreet.census import EDUCATION, synthetic
@@ -22,6 +23,12 @@ from support.visited import at_port
 
 FOLDER = DOCS / "pictures"
 QUESTION = "SELECT education, COUNT(*) AS people, AVG(income) AS income\nFROM census\nGROUP BY education"
+NAMED = {
+    "Ages": "SELECT age, COUNT(*) AS people FROM census WHERE age BETWEEN 15 AND 90 GROUP BY age",
+    "Everyone": "SELECT COUNT(*) AS people FROM census",
+}
+"""More questions for the dashboard."""
+
 DESK: Mapping[str, Any] = {"viewport": {"width": 1120, "height": 700}, "color_scheme": "light"}
 PHONE: Mapping[str, Any] = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
 
@@ -79,7 +86,7 @@ def take() -> None:
         config,
         tokens,
     ):
-        service = Service(config, Settings(times=ReleaseTimes(base=0.5, scan=0.5)))
+        service = Service(config, Settings(times=ReleaseTimes(base=2.0, scan=2.0)))
         with at_port(service) as address, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
 
@@ -91,33 +98,48 @@ def take() -> None:
                 page.wait_for_url(f"{address}/")
                 return page
 
-            def planned(page: Page) -> None:
-                page.goto("/ask")
-                page.fill("#question", QUESTION)
-                page.check("input[name=offer][value=within]")
-                page.fill("input[name=amount]", "people = 3% @ 1000; income = 8% @ 20000")
-                page.wait_for_selector("text=Ask, and pay")
+            def planned(page: Page, question: str, amount: str) -> None:
+                page.goto(f"/ask?{urlencode({'question': question, 'offer': 'epsilon', 'amount': amount})}")
+                page.wait_for_selector("text=Ask, ")
+
+            def answered(page: Page, question: str, amount: str, name: str = "") -> None:
+                planned(page, question, amount)
+                page.click(".ask-now button")
+                page.wait_for_selector("text=Keep it", timeout=60_000)
+                if name:
+                    page.click("text=Name it")
+                    page.fill("#name", name)
+                    page.press("#name", "Enter")
+                    page.wait_for_selector(f"h1:has-text('{name}')")
 
             ann, office, audit = tokens
             phone = signed_in(ann, PHONE)
-            planned(phone)
+            planned(phone, QUESTION, "0.2")
             _take(phone, "console-phone")
             desk = signed_in(ann, DESK)
-            planned(desk)
+            planned(desk, QUESTION, "0.2")
             _take(desk, "console-ask")
-            desk.click("text=Ask, and pay")
-            desk.wait_for_selector("text=Keep it", timeout=60_000)
+            answered(desk, QUESTION, "0.2", "By education")
             _take(desk, "console-answer")
-            desk.goto("/")
-            desk.fill(".summarize input[name=amount]", "0.3")
-            desk.click(".summarize button")
-            desk.click("text=Ask, and pay")
-            desk.wait_for_selector("text=Keep it", timeout=60_000)
+            for name, question in NAMED.items():
+                answered(desk, question, "0.05", name)
+            _take(_at(desk, "/dashboard"), "console-dashboard")
+            _take(_at(desk, "/"), "console-home")
+            answered(desk, "SUMMARIZE census", "0.5")
             _take(desk, "console-summary")
-            _take(_at(signed_in(office, DESK), "/tokens"), "console-tokens")
+            custodian = signed_in(office, DESK)
+            _shared(service, office)
+            _take(_at(custodian, "/tokens"), "console-tokens")
             _take(_at(signed_in(audit, DESK), "/history/1"), "console-certificate")
             browser.close()
         service.close()
+
+
+def _shared(service: Service, office: str) -> None:
+    """Two more analysts, with shares and a ceiling."""
+    custodian = service.caller(office)
+    service.issue(custodian, "bob", Role.ANALYST, days=90, share=dp.Budget(epsilon="0.5"), most_epsilon="0.1")
+    service.issue(custodian, "carol", Role.ANALYST, days=90, share=dp.Budget(epsilon="0.25"))
 
 
 def _at(page: Any, path: str) -> Any:

@@ -17,7 +17,7 @@ from fastapi import APIRouter, Request, Response
 from discreet.errors import InvalidArgument
 from discreet.interfaces.http.console.asking import CONFIDENCES, OFFERS, editor_of
 from discreet.interfaces.http.console.copying import in_markdown, in_python, limits_as_typed, on_command_line
-from discreet.interfaces.http.console.pages import download, number, page
+from discreet.interfaces.http.console.pages import download, grouped, number, page
 from discreet.interfaces.http.console.pictures import picture
 from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.interfaces.http.problems import problem_of
@@ -31,8 +31,6 @@ _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}|/[1-9][0-9]{0,8})?", re.ASCII)
 
 _SHORT = 16
 """Characters of an exact amount that is shown."""
-
-_LONG = re.compile(r"(?<![\d.,])\d{4,300}(?!\d)", re.ASCII)
 
 _MOST_DRAWN = 5_000
 """Rows: a page is made in the server's process, which others wait for."""
@@ -200,23 +198,13 @@ def _cells(answer: Answer) -> list[dict[str, str]]:
     for name in answer.names:
         intervals = answer.interval(name)
         texts = cell_texts(answer.column(name), intervals)
-        columns.append([_grouped(each) for each in texts] if any(intervals) and _is_numeric(answer, name) else texts)
+        columns.append([grouped(each) for each in texts] if any(intervals) and _is_numeric(answer, name) else texts)
     return [dict(zip(answer.names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _is_numeric(answer: Answer, name: str) -> bool:
     """Whether a column has numbers, not dates."""
     return answer.column(name).kind not in {"date", "timestamp", "text", "boolean"}
-
-
-def _grouped(text: str) -> str:
-    """The numbers of a text with their digits in groups.
-
-    Examples:
-        >>> _grouped("19974 (15679 to 24195.1234)")
-        '19,974 (15,679 to 24,195.1234)'
-    """
-    return _LONG.sub(lambda found: f"{int(found[0]):,}", text)
 
 
 def _sorted_by(value: object) -> str:

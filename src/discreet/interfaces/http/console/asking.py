@@ -13,7 +13,7 @@ from discreet.errors import DiscreetError, InvalidArgument, Unauthenticated
 from discreet.interfaces.http.console.exactness import Ladder, ladder_of
 from discreet.interfaces.http.console.examples import examples
 from discreet.interfaces.http.console.forms import Fields, Filled, Queried
-from discreet.interfaces.http.console.pages import number, page, see
+from discreet.interfaces.http.console.pages import grouped, number, page, see
 from discreet.interfaces.http.console.session import Visit, Visiting
 from discreet.interfaces.http.console.standing import standings
 from discreet.interfaces.http.problems import problem_of
@@ -236,7 +236,7 @@ def _accuracy(expected: Sequence[PlannedError]) -> list[tuple[str, str]]:
     """The ± of each column, and of what it is."""
     words = [each.words.partition(" at ") for each in expected]
     return [
-        (half, f"{each.column}{', at ' if rest else ''}{rest}")
+        (grouped(half), f"{each.column}{', at ' if rest else ''}{rest}")
         for each, (half, _, rest) in zip(expected, words, strict=True)
     ]
 

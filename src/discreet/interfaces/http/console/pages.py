@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cache
@@ -20,6 +21,9 @@ from discreet.results import summarize
 
 if TYPE_CHECKING:
     from discreet.ledger import Entry
+
+
+_LONG = re.compile(r"(?<![\d.,])\d{4,300}(?!\d)", re.ASCII)
 
 
 @cache
@@ -67,6 +71,16 @@ def number(value: float | Fraction | None, digits: int = 6) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{float(value):,.{digits}g}"
+
+
+def grouped(text: str) -> str:
+    """The numbers of a text with their digits in groups.
+
+    Examples:
+        >>> grouped("19974 (15679 to 24195.1234)")
+        '19,974 (15,679 to 24,195.1234)'
+    """
+    return _LONG.sub(lambda found: f"{int(found[0]):,}", text)
 
 
 def amounts(entry: Entry) -> str:
