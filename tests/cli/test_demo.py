@@ -152,7 +152,7 @@ def test_the_console_is_open_until_it_is_interrupted(tmp_path: Path) -> None:
                 form = re.search(r'name="form" value="(\w+)"', client.get("/sign-in").text)
                 assert form is not None
                 page = client.post("/sign-in", data={"form": form[1], "token": tokens["analyst"]})
-                assert "What may be asked about" in page.text
+                assert "Left for you" in page.text
         finally:
             run.send_signal(signal.SIGINT)
         assert run.wait(60) == 0

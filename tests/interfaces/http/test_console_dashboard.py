@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from discreet.errors import InvalidArgument, LedgerCorrupt
+from discreet.interfaces.http.console import answers
 from discreet.interfaces.http.console.answers import _more_exactly
 from discreet.ledger import NamedQuestion
 from discreet.ledger.named_questions import MOST
@@ -150,6 +151,29 @@ def test_an_answer_can_be_copied_sorted_and_asked_more_exactly(running: Visited)
     assert more is not None
     assert "amount=2&" in html.unescape(more[1])
     assert "Ask, and pay ε = 2" in sign_in(running, "analyst").get(html.unescape(more[1])).text
+
+
+def test_a_long_answer_is_shown_in_part(running: Visited, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page is made while others wait, so it has an end; files have all rows."""
+    monkeypatch.setattr(answers.shown, "__kwdefaults__", {"rows": 2, "drawn": 3})
+    client = sign_in(running, "analyst")
+    page = answered(client, BY_KEY, "1")
+    assert page.text.count("<tr>") == 3
+    assert "3 more rows" in page.text
+    assert "<svg" not in page.text
+    assert len(client.get(f"{page.url.path}/1/answer.csv").text.splitlines()) == 6
+
+
+def test_a_host_that_cannot_be_read_is_no_fault_of_ours(running: Visited) -> None:
+    """The address that is copied is the one by which the browser came."""
+    client = sign_in(running, "analyst")
+    path = answered(client, BY_KEY, "1").url.path
+    assert "https://gate.example.org" not in client.get(path).text
+    assert "http://gate.example.org" in client.get(path, headers={"Host": "gate.example.org"}).text
+    for host in ("[", "a b", '"><img src=x>'):
+        page = client.get(path, headers={"Host": host})
+        assert page.status_code < 500, host
+        assert "<img" not in page.text
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from threading import Timer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -71,6 +72,20 @@ def test_a_custodian_sees_who_spent_what_and_what_waits(running: Visited) -> Non
     for name in ("analyst", "auditor"):
         assert "unreadable" not in sign_in(running, name).get("/").text
     running.service._admitting._last = None
+
+
+def test_two_windows_at_once_both_load(running: Visited) -> None:
+    """The history is read by one at a time; a page waits a moment for the other, and says so if that goes on."""
+    client = sign_in(running, "analyst")
+    looking = running.service._looking
+    looking.add("analyst")
+    timer = Timer(0.15, looking.discard, ["analyst"])
+    timer.start()
+    assert client.get("/").status_code == 200
+    timer.join()
+    looking.add("analyst")
+    assert client.get("/budget").status_code == 429
+    looking.discard("analyst")
 
 
 def test_an_auditor_sees_the_last_verification(running: Visited) -> None:

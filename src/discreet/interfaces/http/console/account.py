@@ -19,7 +19,14 @@ from discreet.interfaces.http.console.forms import Filled, Queried
 from discreet.interfaces.http.console.pages import download, page
 from discreet.interfaces.http.console.pictures import picture
 from discreet.interfaces.http.console.session import Visit, Visiting
-from discreet.interfaces.http.console.standing import Standing, amount_of, forecast, measure_of, standings
+from discreet.interfaces.http.console.standing import (
+    Standing,
+    amount_of,
+    forecast,
+    measure_of,
+    questions_of,
+    standings,
+)
 from discreet.results import verify_certificate
 from discreet.results.charts import spending
 from discreet.service import Action, check_allowed
@@ -63,7 +70,7 @@ def budget(visit: Visiting, queried: Queried) -> Response:
     """The budget: what is left, for the visitor first, and what was spent over time and by each analyst."""
     found, everyone, own = standings(visit)
     measure, whose, now = measure_of(found), queried.get("analyst"), datetime.now(UTC)
-    everything = [(entry, amount_of(entry, measure)) for entry in visit.service.history(visit.caller) if entry.cost]
+    everything = [(entry, amount_of(entry, measure)) for entry in questions_of(visit)]
     asked = [each for each in everything if whose is None or (each[0].analyst or "") == whose]
     share = None if own is None or own.left is None or own.left >= (everyone.left or 0) or own.renews else own
     return page(

@@ -35,6 +35,9 @@ _SHORT = 16
 _MOST_DRAWN = 5_000
 """Rows: a page is made in the server's process, which others wait for."""
 
+_MOST_SHOWN = 1_000
+"""Rows of an answer that its page shows, likewise; files have all of them."""
+
 
 @ROUTES.get("/answers/{name}")
 def answer(name: str, visit: Visiting, request: Request) -> Response:
@@ -144,24 +147,28 @@ def answers_of(answer: EncodedAnswer | None) -> Sequence[Mapping[str, Any]]:
     return found
 
 
-def shown(question: str, data: Mapping[str, Any], left: str, *, drawn: bool = True) -> dict[str, Any]:
+def shown(
+    question: str, data: Mapping[str, Any], left: str, *, rows: int = _MOST_SHOWN, drawn: int = _MOST_DRAWN
+) -> dict[str, Any]:
     """One answer, as pages show it.
 
     Args:
         question: to which it is.
         data: the answer, as JSON.
         left: of the budget, in words.
-        drawn: whether its pictures are made.
+        rows: that are shown, at most.
+        drawn: how many rows a picture is made of, at most.
     """
     answer = Answer.from_json(data).__replace__(left=left)
-    cells, is_drawn = _cells(answer), drawn and 1 < len(answer) <= _MOST_DRAWN
+    cells = _cells(answer)[:rows]
     return {
         "question": question,
         "answer": data,
         "cells": cells,
+        "unseen": len(answer) - len(cells),
         "markdown": in_markdown(answer.names, cells),
-        "raw": [{name: _sorted_by(value) for name, value in row.items()} for row in answer.rows()],
-        "pictures": [picture(chart.drawing) for chart in answer.charts()] if is_drawn else [],
+        "raw": [{name: _sorted_by(value) for name, value in row.items()} for row in answer.rows()[:rows]],
+        "pictures": [picture(chart.drawing) for chart in answer.charts()] if 1 < len(answer) <= drawn else [],
         "version": data["certificate"].get("data_version"),
         "cost": answer.cost,
         "notes": [each for each in answer.notes() if each.title != "warning"],

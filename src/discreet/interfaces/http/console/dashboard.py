@@ -20,12 +20,19 @@ from discreet.service import Action, Ask, PublicError, check_allowed
 
 ROUTES = APIRouter()
 
+_ROWS = 10
+"""Rows of an answer that its tile shows."""
+
+_MOST_DRAWN = 500
+"""Rows that the picture of a tile is made of, at most: a page has many."""
+
 
 @ROUTES.get("/dashboard")
 def dashboard(visit: Visiting) -> Response:
     """The visitor's named questions with their stored answers; of one that isn't there any more, why."""
     check_allowed(visit.caller.role, Action.ASK)
-    return page("dashboard", visit, tiles=[_tile(visit, each) for each in visit.service.named(visit.caller)])
+    left = visit.service.left(visit.caller)
+    return page("dashboard", visit, tiles=[_tile(visit, each, left) for each in visit.service.named(visit.caller)])
 
 
 @ROUTES.post("/names")
@@ -50,8 +57,14 @@ def unname(visit: Visiting, fields: Filled) -> Response:
     return see("/dashboard")
 
 
-def _tile(visit: Visit, named: NamedQuestion) -> dict[str, Any]:
-    """A named question, with its stored answer or why there is none."""
+def _tile(visit: Visit, named: NamedQuestion, left: str) -> dict[str, Any]:
+    """A named question, with its stored answer or why there is none.
+
+    Args:
+        visit: whose it is.
+        named: the question.
+        left: of the budget, in words.
+    """
     tile: dict[str, Any] = {
         "name": named.name,
         "question": named.content.get("question", ""),
@@ -71,7 +84,7 @@ def _tile(visit: Visit, named: NamedQuestion) -> dict[str, Any]:
         answers = answers_of(ticket.answer)
         texts = [question] if isinstance(question, str) else question
         is_many = len(answers) > 1 or is_summary(texts[0])
-        part = shown(texts[0], answers[0], visit.service.left(visit.caller), drawn=not is_many)
+        part = shown(texts[0], answers[0], left, rows=_ROWS, drawn=0 if is_many else _MOST_DRAWN)
         return {**tile, "ticket": ticket, "part": part, "more": len(answers) - 1}
     except Unauthenticated:
         raise

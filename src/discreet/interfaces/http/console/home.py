@@ -17,7 +17,7 @@ from discreet.interfaces.http.console.exactness import ladder_of
 from discreet.interfaces.http.console.examples import examples
 from discreet.interfaces.http.console.pages import page
 from discreet.interfaces.http.console.session import Visit, Visiting
-from discreet.interfaces.http.console.standing import amount_of, forecast, measure_of, standings
+from discreet.interfaces.http.console.standing import amount_of, forecast, measure_of, questions_of, standings
 from discreet.service import Role
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def home(visit: Visiting) -> Response:
 def _analyst(visit: Visit) -> dict[str, Any]:
     """What is left for the analyst, what they asked last, and what they might ask."""
     found, everyone, own = standings(visit)
-    dataset, asked = visit.service.dataset(visit.caller), _questions(visit)
+    dataset, asked = visit.service.dataset(visit.caller), questions_of(visit)
     ladder = ladder_of(visit, found, own)
     requests = visit.service.requests(visit.caller)
     return {
@@ -70,7 +70,7 @@ def _custodian(visit: Visit) -> dict[str, Any]:
     """Who spent what, what waits for the custodian, when the tables were admitted, and what of them isn't read."""
     found, everyone, _ = standings(visit)
     measure, now = measure_of(found), datetime.now(UTC)
-    asked = [(entry, amount_of(entry, measure)) for entry in _questions(visit)]
+    asked = [(entry, amount_of(entry, measure)) for entry in questions_of(visit)]
     admissions = visit.service.admissions(visit.caller)
     return {
         "budget": found,
@@ -88,7 +88,7 @@ def _custodian(visit: Visit) -> dict[str, Any]:
 def _auditor(visit: Visit) -> dict[str, Any]:
     """Whether the ledger held when it was verified last, how many entries there are, and what was spent."""
     found, everyone, _ = standings(visit)
-    asked = _questions(visit)
+    asked = questions_of(visit)
     return {
         "budget": found,
         "everyone": everyone,
@@ -96,11 +96,6 @@ def _auditor(visit: Visit) -> dict[str, Any]:
         "asked": _latest(asked),
         "count": len(asked),
     }
-
-
-def _questions(visit: Visit) -> Sequence[Entry]:
-    """The questions that the visitor may see, oldest first."""
-    return [entry for entry in visit.service.history(visit.caller) if entry.cost is not None]
 
 
 def _latest(asked: Sequence[Entry]) -> list[tuple[Entry, str, str]]:

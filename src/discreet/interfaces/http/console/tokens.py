@@ -14,7 +14,7 @@ from discreet.exact.rational import rational
 from discreet.interfaces.http.console.forms import Fields, Filled, days_in
 from discreet.interfaces.http.console.pages import page, see
 from discreet.interfaces.http.console.session import Visit, Visiting
-from discreet.interfaces.http.console.standing import amount_of, measure_of
+from discreet.interfaces.http.console.standing import amount_of, measure_of, questions_of
 from discreet.interfaces.http.problems import Problem, problem_of
 from discreet.privacy import Budget
 from discreet.service import ALL, Caller, Issued, PublicError, Role, role_of, share_of
@@ -103,9 +103,8 @@ class Holder:
 def _holders(visit: Visit, measure: str, now: datetime) -> list[Holder]:
     """All tokens with what their holders spent, by name; the latest of one name first."""
     asked: dict[str, list[tuple[Entry, Fraction]]] = {}
-    for entry in visit.service.history(visit.caller):
-        if entry.cost is not None:
-            asked.setdefault(entry.analyst or "", []).append((entry, amount_of(entry, measure)))
+    for entry in questions_of(visit):
+        asked.setdefault(entry.analyst or "", []).append((entry, amount_of(entry, measure)))
     found = []
     for grant, caller in reversed(visit.service.tokens(visit.caller)):
         own = asked.get(caller.subject, []) if caller.role is Role.ANALYST else []
