@@ -21,7 +21,7 @@ from discreet.errors import (
     LedgerUnavailable,
     LedgerVersion,
 )
-from discreet.ledger import Ledger, Verifier
+from discreet.ledger import Ledger, NamedQuestion, Verifier
 from discreet.ledger.backup import restore
 from discreet.ledger.declaration import Declaration
 from discreet.privacy import Budget
@@ -64,6 +64,19 @@ def test_a_missing_ledger_is_made_only_if_asked(url: str) -> None:
     for _ in range(2):
         with Ledger.open(url, create=True) as ledger:
             assert ledger.verify().entries == 1
+
+
+def test_names_of_questions_are_kept_beside_the_chain(url: str) -> None:
+    """As in a file: each analyst's own, once by name, until they are taken away."""
+    with Ledger.open(url, create=True) as ledger:
+        named = ledger.account("census", Budget(epsilon=1)).named
+        assert named.of("ann") == []
+        kept = NamedQuestion(name="n", content={"question": "SELECT 1 -- né\x00"}, version=1)
+        for _ in range(2):
+            named.keep("ann", kept)
+        assert (named.of("ann"), named.of("bob")) == ([kept], [])
+        assert [named.drop("ann", "n"), named.drop("ann", "n")] == [True, False]
+        assert ledger.verify().problems == ()
 
 
 def test_without_a_place_for_the_key_of_marks_nothing_is_admitted(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

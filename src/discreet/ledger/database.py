@@ -1,13 +1,14 @@
-"""The database of a ledger: tables of its head, its entries, an index of what answers are about, and large answers."""
+"""The database of a ledger: its head and entries; what answers are about, large answers and names beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from sqlalchemy import (
     BigInteger,
     Column,
+    ColumnElement,
     Connection,
     Float,
     Index,
@@ -19,6 +20,8 @@ from sqlalchemy import (
     Table,
     Text,
     bindparam,
+    delete,
+    func,
     insert,
     select,
 )
@@ -149,3 +152,47 @@ def get_large(connection: Connection, hash_: str) -> bytes | None:
         return None
     content = connection.execute(select(LARGE.c.content).where(LARGE.c.hash == hash_)).scalar()
     return None if content is None else bytes(content)
+
+
+NAMED = Table(
+    "discreet_named",
+    MetaData(),
+    Column("account", NAME, nullable=False),
+    Column("analyst", NAME, nullable=False),
+    Column("name", NAME, nullable=False),
+    Column("version", NUMBER, nullable=False),
+    Column("content", Text, nullable=False),
+    PrimaryKeyConstraint("account", "analyst", "name"),
+)
+"""What analysts call questions of theirs; see `named_questions`."""
+
+
+def named(connection: Connection, *, account: str, analyst: str) -> list[tuple[str, int, str]]:
+    """An analyst's named questions, by name: each with its version and its content."""
+    if not connection.dialect.has_table(connection, NAMED.name):
+        return []
+    own = select(NAMED.c.name, NAMED.c.version, NAMED.c.content).where(*_whose(account, analyst))
+    return [(row[0], row[1], row[2]) for row in connection.execute(own.order_by(NAMED.c.name))]
+
+
+def keep_named(connection: Connection, *, account: str, analyst: str, row: Mapping[str, object], most: int) -> bool:
+    """Store a named question in place of one of that name; whether the analyst has less than `most` others."""
+    NAMED.create(connection, checkfirst=True)  # ledgers made before there were names don't have it
+    drop_named(connection, account=account, analyst=analyst, name=str(row["name"]))
+    count = select(func.count()).select_from(NAMED).where(*_whose(account, analyst))
+    if connection.execute(count).scalar_one() >= most:
+        return False
+    connection.execute(insert(NAMED).values(account=account, analyst=analyst, **row))
+    return True
+
+
+def drop_named(connection: Connection, *, account: str, analyst: str, name: str) -> bool:
+    """Take a name away; whether there was one."""
+    if not connection.dialect.has_table(connection, NAMED.name):
+        return False
+    gone = connection.execute(delete(NAMED).where(*_whose(account, analyst), NAMED.c.name == name))
+    return gone.rowcount > 0
+
+
+def _whose(account: str, analyst: str) -> tuple[ColumnElement[bool], ...]:
+    return (NAMED.c.account == account, NAMED.c.analyst == analyst)

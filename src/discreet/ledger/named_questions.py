@@ -9,24 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    MetaData,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-    delete,
-    func,
-    insert,
-    select,
-)
-
 from discreet.errors import InvalidArgument, LedgerCorrupt
-from discreet.ledger.database import NAME, NUMBER
 from discreet.ledger.declaration import checked_name
 
 if TYPE_CHECKING:
@@ -37,17 +23,6 @@ MOST = 40
 
 _LONGEST = 20_000
 """Characters of what is kept under a name."""
-
-_NAMED = Table(
-    "discreet_named",
-    MetaData(),
-    Column("account", NAME, nullable=False),
-    Column("analyst", NAME, nullable=False),
-    Column("name", NAME, nullable=False),
-    Column("version", NUMBER, nullable=False),
-    Column("content", Text, nullable=False),
-    PrimaryKeyConstraint("account", "analyst", "name"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,13 +58,9 @@ class NamedQuestions:
         Raises:
             LedgerError: the ledger can't be read, or what is in it isn't one.
         """
+        from discreet.ledger import database
 
-        def read(connection: Connection) -> list[tuple[str, int, str]]:
-            if not connection.dialect.has_table(connection, _NAMED.name):
-                return []
-            own = select(_NAMED.c.name, _NAMED.c.version, _NAMED.c.content).where(*self._whose(analyst))
-            return [(row[0], row[1], row[2]) for row in connection.execute(own.order_by(_NAMED.c.name))]
-
+        read = partial(database.named, account=self._account, analyst=analyst)
         return [_read(*row) for row in self._store.plainly(read)]
 
     def keep(self, analyst: str, question: NamedQuestion) -> None:
@@ -99,21 +70,14 @@ class NamedQuestions:
             InvalidArgument: the name can't be stored, what it stands for is too long, or the analyst has too many.
             LedgerError: the ledger can't be written.
         """
+        from discreet.ledger import database
+
         checked_name(question.name, "the name of a question")
-        text = json.dumps(dict(question.content), ensure_ascii=False)
+        text = json.dumps(dict(question.content))
         if len(text) > _LONGEST:
             raise InvalidArgument(f"a question with a name has at most {_LONGEST:,} characters")
-        own = self._whose(analyst)
-        row = {"account": self._account, "analyst": analyst, "name": question.name}
-
-        def write(connection: Connection) -> bool:
-            _NAMED.create(connection, checkfirst=True)  # ledgers made before there were names don't have it
-            connection.execute(delete(_NAMED).where(*own, _NAMED.c.name == question.name))
-            if connection.execute(select(func.count()).select_from(_NAMED).where(*own)).scalar_one() >= MOST:
-                return False
-            connection.execute(insert(_NAMED).values(**row, version=question.version, content=text))
-            return True
-
+        row = {"name": question.name, "version": question.version, "content": text}
+        write = partial(database.keep_named, account=self._account, analyst=analyst, row=row, most=MOST)
         if not self._store.plainly(write, write=True):
             raise InvalidArgument(f"{MOST} of your questions have names already", hint="take one of them away first")
 
@@ -123,17 +87,10 @@ class NamedQuestions:
         Raises:
             LedgerError: the ledger can't be written.
         """
+        from discreet.ledger import database
 
-        def write(connection: Connection) -> bool:
-            if not connection.dialect.has_table(connection, _NAMED.name):
-                return False
-            gone = connection.execute(delete(_NAMED).where(*self._whose(analyst), _NAMED.c.name == name))
-            return gone.rowcount > 0
-
+        write = partial(database.drop_named, account=self._account, analyst=analyst, name=name)
         return self._store.plainly(write, write=True)
-
-    def _whose(self, analyst: str) -> tuple[ColumnElement[bool], ...]:
-        return (_NAMED.c.account == self._account, _NAMED.c.analyst == analyst)
 
 
 def _read(name: str, version: int, text: str) -> NamedQuestion:

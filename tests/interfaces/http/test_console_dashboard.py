@@ -142,7 +142,7 @@ def test_an_answer_can_be_copied_sorted_and_asked_more_exactly(running: Visited)
     page = answered(sign_in(running, "analyst"), BY_KEY, "1").text
     text = html.unescape(page)
     assert "people.ask(" in text
-    assert "epsilon='1'" in text
+    assert 'epsilon="1"' in text
     assert f"discreet ask '{BY_KEY}' --epsilon 1" in text
     assert "| k | n |" in text
     assert "| {{7*7}} |" in text

@@ -24,7 +24,7 @@ def in_python(address: str, question: str | Sequence[str], terms: Mapping[str, A
         import discreet as dp
         <BLANKLINE>
         with dp.connect("https://gate.example.org", "~/discreet.token") as people:
-            answer = people.ask("SELECT COUNT(*) AS n FROM people", epsilon='0.1')
+            answer = people.ask("SELECT COUNT(*) AS n FROM people", epsilon="0.1")
     """
     asked = [_literal(each) for each in ([question] if isinstance(question, str) else question)]
     text = asked[0] if isinstance(question, str) else f"[{', '.join(asked)}]"
@@ -104,4 +104,6 @@ def _literal(text: str) -> str:
 
 def _term(value: object) -> str:
     """A term as Python has it."""
+    if isinstance(value, str):
+        return _literal(value)
     return f"dp.{value!r}" if isinstance(value, Limits) else repr(value)
