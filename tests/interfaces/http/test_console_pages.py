@@ -94,7 +94,9 @@ def test_a_table_is_summarized_from_its_page(running: Visited) -> None:
     page = answered(client, question, "2")
     assert "<h1>Summary of people</h1>" in page.text
     assert drawn(page.text, "bar") == [len(KEYS) + 1] * 2
-    assert '<th scope="row"><code>age</code></th><td>integer, 0\u00a0to\u00a0100</td>' in page.text
+    assert (
+        '<th scope="row"><code>age</code></th><td data-label="declared">integer, 0\u00a0to\u00a0100</td>' in page.text
+    )
     assert "all of it cost" in page.text
     rows = list(csv.reader(client.get(f"{page.url.path}/3/answer.csv").text.splitlines()))
     assert rows[0][:4] == ["age missing", "age missing_low", "age missing_high", "age mean"]
