@@ -87,7 +87,7 @@ def test_a_table_is_summarized_from_its_page(running: Visited) -> None:
     assert question == 'SUMMARIZE "people"'
     plan = client.get("/ask", params={"question": question, "offer": "epsilon", "amount": "2"})
     assert "Ask, and pay ε = 2" in plan.text
-    table = re.search(r'<table class="dense">.*?</table>', plan.text, re.DOTALL)
+    table = re.search(r'<table class="dense stack">.*?</table>', plan.text, re.DOTALL)
     assert table is not None
     assert re.findall(r'class="number">(\w+)</th>', table[0]) == ["rows", "missing", "mean", "quartiles"]
     assert "ranks" in table[0]

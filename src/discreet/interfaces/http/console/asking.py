@@ -26,6 +26,9 @@ ROUTES = APIRouter()
 OFFERS = ("within", "epsilon", "rho")
 """The ways to make an offer: by the accuracy wanted, or by the cost."""
 
+_WHOLE = 1_000
+"""From this size on, an error is told in whole numbers."""
+
 BY_SLIDER = "exact"
 """The offer of a form whose slider says how much."""
 
@@ -216,10 +219,10 @@ def _readable_summary(plan: Planned) -> dict[str, Any]:
         for each in columns:
             column, _, part = each.column.rpartition(" ")
             if each.error is not None:
-                found.setdefault(column, {})[part] = f"± {number(each.error, 3)}"
+                found.setdefault(column, {})[part] = f"±\u00a0{_half(each.error)}"
         ranks = max((each.ranks for each in columns if each.ranks is not None), default=None)
         if ranks is not None:
-            found.setdefault(column, {})["quartiles"] = f"{number(round(ranks))} ranks"
+            found.setdefault(column, {})["quartiles"] = f"{number(round(ranks))}\u00a0ranks"
     parts = [part for part in ("rows", *PARTS, "quartiles") if any(part in halves for halves in found.values())]
     return {
         "lines": [("", line) for line in plan.words.splitlines()],
@@ -230,6 +233,11 @@ def _readable_summary(plan: Planned) -> dict[str, Any]:
             "rows": [(column, [halves.get(part, "") for part in parts]) for column, halves in found.items()],
         },
     }
+
+
+def _half(error: float) -> str:
+    """Half a width, with all its digits before the point."""
+    return number(round(error)) if error >= _WHOLE else number(error, 3)
 
 
 def _accuracy(expected: Sequence[PlannedError]) -> list[tuple[str, str]]:
