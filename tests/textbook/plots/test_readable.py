@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from matplotlib.text import Text
 
 from discreet.textbook.plots.marks import STROKES, apart, stacked
+from discreet.textbook.plots.saving import DARK, svg
 from discreet.textbook.plots.sheet import FAINT, INK, PAPER
 from support.figures import EYES, FIGURES, contrast, difference
 
@@ -33,6 +35,23 @@ def test_no_two_lines_look_alike_in_grey() -> None:
     for one, other in combinations(STROKES, 2):
         assert one.pattern != other.pattern
         assert one.marker != other.marker
+
+
+def test_the_dark_has_a_colour_for_each_and_each_stands_out() -> None:
+    """Lines and text have the same contrasts there, and look as different to all eyes."""
+    colours = sorted({DARK[stroke.colour] for stroke in STROKES})
+    inks = [DARK[ink] for ink in (INK, FAINT, *(stroke.ink for stroke in STROKES))]
+    assert [colour for colour in colours if contrast(colour, DARK[PAPER]) < LINE] == []
+    assert [ink for ink in inks if contrast(ink, DARK[PAPER]) < TEXT] == []
+    pairs = combinations(colours, 2)
+    assert [(pair, eyes) for pair in pairs for eyes in EYES if difference(*pair, eyes) < PLAINLY] == []
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_no_colour_of_a_figure_is_left_light_in_the_dark(name: str) -> None:
+    """Each that its file names has another there."""
+    named = re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", svg(FIGURES[name]()).partition("</style>")[2])
+    assert set(named) <= {colour.lower() for colour in DARK}
 
 
 @pytest.mark.parametrize("eyes", EYES)

@@ -15,10 +15,38 @@ from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-from discreet.textbook.plots.sheet import house_style, title_of, words_of
+from discreet.textbook.plots.sheet import FAINT, GRID, INK, PAPER, house_style, title_of, words_of
 
 _MAKER = "discreet"
 """The maker that files name; they don't say which version of what."""
+
+DARK = {
+    PAPER: "#1b2024",
+    GRID: "#323a41",
+    INK: "#e6e9eb",
+    FAINT: "#a6b0b8",
+    "#BBBBBB": "#5b646b",
+    "#000000": "#ffffff",
+    "#0072B2": "#56b4e9",
+    "#0067A1": "#7cc4ee",
+    "#D55E00": "#e69f00",
+    "#AD4C00": "#edb53c",
+    "#009E73": "#00a87b",
+    "#007556": "#3cc79e",
+    "#CC79A7": "#cc79a7",
+    "#9C4675": "#dd9bc0",
+}
+"""What each colour becomes where the reader's system is dark. A PNG is light everywhere."""
+
+_IN_THE_DARK = "@media (prefers-color-scheme: dark) {{ svg {{ fill: {}; background: {} }} {} }}".format(
+    DARK["#000000"],  # which Matplotlib leaves out
+    DARK[PAPER],
+    " ".join(
+        f'[style*="{kind}: {light.lower()}"] {{ {kind}: {dark} !important }}'
+        for light, dark in DARK.items()
+        for kind in ("fill", "stroke")
+    ),
+)
 
 
 def save(figure: Figure, path: Path | str) -> Path:
@@ -60,7 +88,7 @@ def save(figure: Figure, path: Path | str) -> Path:
 
 
 def svg(figure: Figure) -> str:
-    """A figure as SVG, with a title and a description that screen readers read."""
+    """A figure as SVG, with a title and a description that screen readers read, light or dark as its reader has it."""
     buffer = StringIO()
     with house_style():
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": _MAKER})
@@ -68,7 +96,7 @@ def svg(figure: Figure) -> str:
     title, words = escape(title_of(figure)), escape(words_of(figure))
     named = (
         ' role="img" aria-labelledby="title description">\n'
-        f' <title id="title">{title}</title>\n <desc id="description">{words}</desc'
+        f' <title id="title">{title}</title>\n <desc id="description">{words}</desc>\n <style>{_IN_THE_DARK}</style'
     )
     return opening.sub(lambda found: found[0] + named, buffer.getvalue(), count=1)
 
