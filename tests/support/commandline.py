@@ -15,8 +15,8 @@ from discreet.cli import app
 Command: TypeAlias = Any
 """A command as Click has it, or whatever Typer has in its place: `.params`, and `.commands` for a group."""
 
-WIDTH = 100
-"""Columns of a help text in the documentation."""
+_WIDTH = 1200
+"""Columns of a terminal in which each option has a line of its own."""
 
 
 @cache
@@ -44,15 +44,45 @@ def options(command: Command) -> list[str]:
 
 
 def help_text(command: str) -> str:
-    """What `discreet COMMAND --help` prints; the empty command is discreet itself."""
+    """What `discreet COMMAND --help` prints, as Markdown; the empty command is discreet itself.
+
+    Boxes of it become tables, which a page that is narrow wraps within their cells.
+    """
     result = CliRunner().invoke(
         app,
         [*command.split(), "--help"],
         prog_name="discreet",
-        env={"COLUMNS": str(WIDTH), "TERM": "dumb", "NO_COLOR": "1"},
+        env={"COLUMNS": str(_WIDTH), "TERM": "dumb", "NO_COLOR": "1"},
         catch_exceptions=False,
     )
-    return "\n".join(line.rstrip() for line in result.output.strip("\n").splitlines())
+    text: list[str] = []
+    for line in (line.strip() for line in result.output.splitlines()):
+        match line[:1]:
+            case "╭":
+                text += [f"| {line.strip('╭─╮ ')} | |", "|---|---|"]
+            case "╰":
+                text.append("")
+            case "│" if (cells := re.split(r" {2,}", line.strip("│* "))) and len(cells) > 1:
+                text.append(f"| {_named(cells[:-1])} | {_spoken(cells[-1])} |")
+            case "│":  # what belongs to the option above: its default, its variable
+                text[-1] = f"{text[-1].removesuffix(' |')} {_spoken(cells[0])} |".replace("  |", " |")
+            case _ if line.startswith(("Usage: ", "Example: ")):
+                title, _, words = line.partition(": ")
+                text += [f"{title}:", "", "```text", re.sub("[{}]", "", words), "```", ""]
+            case _:
+                text += [_spoken(line), ""] if line else []
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(text)).strip()
+
+
+def _named(cells: list[str]) -> str:
+    """An option or argument with its short name and what it takes; a type's name says less than its help."""
+    spelled = [cell for cell in cells if not re.fullmatch(r"<\w+>", cell)]
+    return " ".join(f"`{cell.strip('{}<>')}`".replace("|", "` \\| `") for cell in spelled)
+
+
+def _spoken(words: str) -> str:
+    """A help text, in which nothing is Markdown's."""
+    return re.sub(r"([\\`*_<>|$])", r"\\\1", words.replace("[required]", "").strip())
 
 
 def words(text: str) -> list[str]:

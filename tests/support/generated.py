@@ -25,8 +25,7 @@ def content(what: str) -> str:
         return api.reference()
     if kind != "help":
         raise ValueError(f"nothing generates {what!r}")
-    shown = f"$ discreet {subject}".rstrip()
-    return f"```console\n{shown} --help\n{commandline.help_text(subject)}\n```\n"
+    return f"{commandline.help_text(subject)}\n"
 
 
 def refreshed(text: str) -> str:
