@@ -1,11 +1,14 @@
 """The pictures of answers and of the console in the documentation; `make refresh` makes them again.
 
+A page may have the answer of a picture as text, between `<!-- drawn: NAME -->` and `<!-- end -->`: one draw gives both.
+
 They show noisy numbers of people who don't exist, so each time they are others: they are made again when charts or
 pages change. Those of the console take a Chromium.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Mapping
@@ -18,7 +21,8 @@ import discreet as dp
 from discreet.census import EDUCATION, synthetic
 from discreet.cli.demo.served_story import prepared
 from discreet.service import ReleaseTimes, Role, Service, Settings
-from support.project import DOCS
+from support.pages import pages
+from support.project import DOCS, ROOT
 from support.visited import at_port
 
 FOLDER = DOCS / "pictures"
@@ -44,6 +48,8 @@ ANSWERS: Mapping[str, str] = {
 }
 """What `charts.md` shows, by the names of its pictures."""
 
+_DRAWN = re.compile(r"(?P<open><!-- drawn: (?P<name>[\w-]+) -->\n).*?(?P<close><!-- end -->)", re.DOTALL)
+
 
 def main() -> None:
     """Make all of them."""
@@ -62,15 +68,33 @@ def draw() -> None:
             columns={
                 "education": dp.Keys(EDUCATION),
                 "age": dp.Bounds(0, 125),
-                "income": dp.Bounds(0, 150_000),
+                "income": dp.Bounds(0, 500_000),
                 "hours": dp.Bounds(0, 168),
             },
-            budget=dp.Budget(epsilon=10),
+            budget=dp.Budget(epsilon=3),
             ledger=Path(folder) / "census.ledger",
         ) as census,
     ):
         for name, question in ANSWERS.items():
-            (FOLDER / f"{name}.svg").write_text(census.ask(question, epsilon="0.2").to_svg() + "\n", encoding="utf-8")
+            answer = census.ask(question, epsilon="0.5")
+            (FOLDER / f"{name}.svg").write_text(answer.to_svg() + "\n", encoding="utf-8")
+            for page in (ROOT / "README.md", *pages()):
+                _write(page, name, str(answer))
+
+
+def drawn(text: str) -> dict[str, str]:
+    """The answers that a page has as text, by the names of their pictures."""
+    return {part["name"]: part[0][len(part["open"]) : -len(part["close"])] for part in _DRAWN.finditer(text)}
+
+
+def _write(page: Path, name: str, answer: str) -> None:
+    """Put an answer into a page that has one of this name."""
+    old = page.read_text(encoding="utf-8")
+    new = _DRAWN.sub(
+        lambda part: f"{part['open']}```text\n{answer}\n```\n{part['close']}" if part["name"] == name else part[0], old
+    )
+    if new != old:
+        page.write_text(new, encoding="utf-8")
 
 
 def take() -> None:
