@@ -9,7 +9,7 @@ ROUNDS ?= 20
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 2)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve-demo test chromium suite quick check docs notebooks bench soak oldest audit refresh clean
+.PHONY: help demo serve-demo test chromium suite quick check docs dist notebooks bench soak oldest audit refresh clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 18
@@ -41,8 +41,13 @@ check: $(VENV)/dev.stamp ## style, types, and who may import whom; seconds
 	@$(BIN)/mypy --no-error-summary
 	@out=$$($(BIN)/lint-imports --no-cache 2>&1) || { echo "$$out"; exit 1; }
 
-docs: $(VENV)/dev.stamp ## the documentation, into site/; a broken link or reference fails
-	@NO_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --quiet --strict
+docs: $(VENV)/dev.stamp ## the documentation, into site/; a broken link, a page twice or a picture without words fails
+	@PYTHONPATH=tests $(BIN)/python -m support.site
+
+dist: $(VENV)/dev.stamp ## a wheel and a source distribution, into dist/
+	@rm -rf dist
+	@$(BIN)/python -m build --no-isolation >/dev/null
+	@ls dist/*
 
 refresh: $(VENV)/dev.stamp ## rewrite the generated parts of docs/: help texts, and pictures of the console
 	@PYTHONPATH=tests $(BIN)/python -m support.generated

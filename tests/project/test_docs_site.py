@@ -1,48 +1,63 @@
-"""The site builds without a warning and without reaching elsewhere, and holds every public name's docstring."""
+"""The site: it builds without a warning, reaches nowhere else, holds every docstring, can be searched, and fits."""
 
 from __future__ import annotations
 
-import os
+import json
 import re
-import subprocess
-import sys
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import discreet
-from support.project import ROOT, offered, rooms
+from discreet.errors import DiscreetError
+from support import commandline
+from support.project import DOCS, ROOT, offered, rooms
+from support.site import build, face, faults, misplaced
+from support.typeset import mathml
 
 pytestmark = pytest.mark.long
 
 LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^\s\">]+")
 """A tag by which a page would fetch something from another place while it is read."""
 
-BUILD = """
-import sys
-sys.modules["ruff"] = sys.modules["black"] = None
-from material.plugins.search.plugin import SearchPlugin
-SearchPlugin.on_page_context = lambda *_, **__: None
-from mkdocs.__main__ import cli
-cli()
-"""
-"""Without what would break signatures into lines, which takes a process for each of hundreds, and without an index."""
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+WIDE = """(content) => {
+    document.querySelector("article").innerHTML = content;
+    return [document.documentElement, ...document.querySelectorAll("pre, pre > code")]
+        .filter(box => box.scrollWidth > box.clientWidth && box.clientWidth)
+        .map(box => `${box.tagName} ${box.scrollWidth} > ${box.clientWidth}: ${box.textContent.trim().slice(0, 60)}`)
+}"""
+"""What is wider than the room it has once a page shows this content: code boxes, and the page itself."""
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The documentation, built as `make docs` builds it, but that neither are signatures broken nor words indexed."""
-    folder = tmp_path_factory.mktemp("site")
-    run = subprocess.run(
-        [sys.executable, "-c", BUILD, "build", "--strict", "--quiet", "--site-dir", str(folder)],
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "true"},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stderr
+    """The documentation, built as `make docs` builds it, but that signatures aren't broken into lines."""
+    folder = tmp_path_factory.mktemp("site") / "site"
+    build(folder, broken_signatures=False)
     return folder
+
+
+@pytest.fixture(scope="module")
+def index(site: Path) -> dict[str, Any]:
+    """What search looks through."""
+    return json.loads((site / "search.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A browser."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="tests in a browser need playwright")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here; apt-get install chromium, or run `make test` as root")
+    with playwright.sync_playwright() as running:
+        found = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
 
 
 def test_the_site_fetches_nothing(site: Path) -> None:
@@ -57,6 +72,41 @@ def test_a_fetch_is_noticed() -> None:
     assert LOADED.search('<script src="https://cdn.example.org/x.js">')
     assert LOADED.search('<link rel="stylesheet" href="//fonts.example.org/css">')
     assert not LOADED.search('<a href="https://example.org">there</a>')
+
+
+def test_faults_of_pages_and_of_the_navigation_are_noticed(tmp_path: Path) -> None:
+    """A link to no page, one to no heading, a picture without words; a page twice, one nowhere, one too deep."""
+    (tmp_path / "one.html").write_text(
+        '<p id="here"><a href="two.html"><a href="#there"><a href="#here"><img src="one.html">'
+        '<img src="none.svg" alt="words"><a href="https://example.org/two.html">',
+        encoding="utf-8",
+    )
+    assert len(faults(tmp_path)) == 4
+    (tmp_path / "docs").mkdir()
+    for name in ("index", "twice", "nowhere", "deep"):
+        (tmp_path / "docs" / f"{name}.md").touch()
+    (tmp_path / "mkdocs.yml").write_text(
+        "nav: [A: index.md, B: twice.md, C: [D: [E: [F: deep.md]]], G: [H: twice.md]]", encoding="utf-8"
+    )
+    assert len(misplaced(tmp_path)) == 3
+
+
+def test_the_site_has_the_face_of_the_console(site: Path) -> None:
+    """Its colours and typefaces are the console's, and no other colour is named beside them."""
+    console = ROOT / "src/discreet/interfaces/http/console/static"
+    assert (site / "face.css").read_text("utf-8") == face((console / "console.css").read_text("utf-8"))
+    assert (site / "pictures/icon.svg").read_bytes() == (console / "icon.svg").read_bytes()
+    style = (DOCS / "style.css").read_text(encoding="utf-8")
+    assert re.findall(r"#[0-9a-f]{3,8}\b|rgb", style) == []
+
+
+def test_formulas_are_set_as_mathematics(site: Path) -> None:
+    """No dollar sign of a formula, and no command of LaTeX, is left on a page outside of code."""
+    pages = {page.name: page.read_text(encoding="utf-8") for page in site.glob("*.html")}
+    assert pages["mathematics.html"].count("<math") > 100
+    bare = {name: re.sub(r"<(pre|code)\b.*?</\1>", "", text, flags=re.DOTALL) for name, text in pages.items()}
+    assert [name for name, text in bare.items() if re.search(r"\$[^<\n]{1,60}\$|\\(?:frac|sqrt|Pr|sum)\b", text)] == []
+    assert mathml("e^{-ε} ≤ x'").count("<mo>") == 3  # a sign, a relation and a prime are no names
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +130,71 @@ def test_every_public_name_is_rendered(module: str, anchors: set[str]) -> None:
 def test_the_package_says_what_it_offers() -> None:
     """Everything in `discreet.__all__` is there."""
     assert [name for name in discreet.__all__ if not hasattr(discreet, name)] == []
+
+
+def test_search_knows_every_word_that_one_may_look_for(index: dict[str, Any]) -> None:
+    """Each error, function of SQL, command, option and client stands in a section, by words as search cuts them."""
+    cut = re.compile(index["config"]["separator"])
+    sections = [
+        {word for word in cut.split(re.sub(r"<[^>]+>", " ", f"{item['title']} {item['text']}").lower()) if word}
+        for item in index["items"]
+    ]
+    sql = (DOCS / "reference/sql.md").read_text(encoding="utf-8")
+    table = sql[sql.index("## Aggregates") : sql.index("## What is refused")]
+    commands = commandline.commands()
+    looked_for = {
+        *(error.code for error in _below(DiscreetError)),
+        *re.findall(r"\b[A-Z][A-Z\d_]{2,}\b", table),
+        *(name for name in commands if name),
+        *(option for command in commands.values() for option in commandline.options(command)),
+        *("psql", "excel", "jupyter"),
+    }
+    assert len(looked_for) > 300
+    words = {term: {word for word in cut.split(term.lower()) if word} for term in looked_for}
+    assert sorted(term for term, needed in words.items() if not any(needed <= section for section in sections)) == []
+
+
+def test_search_finds_where_it_is_said(site: Path, chromium: Any) -> None:
+    """In a page that was opened from the disk, without a server."""
+    page = chromium.new_page()
+    page.goto((site / "index.html").as_uri())
+    page.click(".md-search__button")
+    asked = page.get_by_role("combobox", name="Search")
+    for word, where in {
+        "unknown_column": "errors.html",
+        "COUNT_IF": "sql.html",
+        "--cut-off": "cli.html",
+        "psql": "connect.html",
+        "excel": "sources.html",
+        "jupyter": "index.html",
+    }.items():
+        asked.fill(word)
+        page.wait_for_selector(f'a[role=option][href*="{where}"]', timeout=30_000)
+
+
+def test_every_page_fits(site: Path, chromium: Any) -> None:
+    """No code box scrolls sideways, and no page does, on a desk and on a phone.
+
+    One page is opened, and shows what each has in turn: to open all takes five times as long. The rooms are left out:
+    they take longer than all others together, and are made as the page of public names is.
+    """
+    content = {
+        file.name: re.findall(r"<article.*?>(.*)</article>", file.read_text(encoding="utf-8"), re.DOTALL)[0]
+        for file in sorted(site.rglob("*.html"))
+        if file.name != "rooms.html"
+    }
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((site / "index.html").as_uri())
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert {name: wide for name, text in content.items() if (wide := page.evaluate(WIDE, text))} == {}
+        assert page.evaluate(WIDE, f"<pre style='overflow: auto; width: 100px'>{'x' * 99}</pre>")  # it is noticed
+    context.close()
+
+
+def _below(kind: type[DiscreetError]) -> Iterator[type[DiscreetError]]:
+    """An error and all below it."""
+    yield kind
+    for child in kind.__subclasses__():
+        yield from _below(child)
