@@ -31,6 +31,8 @@ _OF_DATES = {
 
 _MOST_STEPS = 60
 
+_WHOLE = re.compile(r"[1-9]\d{0,8}", re.ASCII)
+
 _STARTS = {"start of day": "DAY", "start of month": "MONTH", "start of year": "YEAR"}
 
 _FORMS = set("YmdHMSfj")
@@ -41,7 +43,7 @@ _TIMES = set("HMSf")
 _LONGEST_DATE = 60
 
 
-def _extract(node: Node, semantics: DialectSemantics) -> Node:
+def _extract(node: Node, semantics: DialectSemantics) -> Node:  # noqa: C901, PLR0911 — a table of parts
     """EXTRACT, whose names of parts differ, as do the numbers of weekdays."""
     from sqlglot import exp
 
@@ -64,9 +66,11 @@ def _extract(node: Node, semantics: DialectSemantics) -> Node:
     if name in _SECONDS and semantics.fractions:
         raise Unsupported("the seconds of EXTRACT have a fraction here", hint="DATE_TRUNC('second', …) leaves it off")
     if semantics.real_parts and _is_divided(node):
+        if name == "EPOCH" and _is_bucketed(node):
+            return _seconds_since_1970(of)
         raise Unsupported(
             "EXTRACT doesn't give a whole number in this dialect, so it isn't clear what this division means",
-            hint="CAST(EXTRACT(…) AS INTEGER), or divide by 10.0",
+            hint="CAST(EXTRACT(…) AS INTEGER)",
         )
     return _field("DOY", of) if name == "DAY_OF_YEAR" else None
 
@@ -105,6 +109,37 @@ def _is_divided(node: Node) -> bool:
         if steps > _MOST_STEPS:
             return True
     return type(above).__name__ == "Div"
+
+
+def _is_bucketed(node: Node) -> bool:
+    """Whether it is of the form FLOOR(EXTRACT(EPOCH FROM column) / 300), in which fractions of seconds make no odds."""
+    quotient = node.parent
+    above = quotient and (quotient.parent.parent if type(quotient.parent).__name__ == "Paren" else quotient.parent)
+    divisor = quotient and quotient.expression
+    return (
+        type(quotient).__name__ == "Div"
+        and type(above).__name__ == "Floor"
+        and type(divisor).__name__ == "Literal"
+        and not divisor.is_string
+        and _WHOLE.fullmatch(divisor.name) is not None
+        and type(node.expression).__name__ == "Column"  # which is written four times
+    )
+
+
+def _seconds_since_1970(of: Node) -> Node:
+    """The whole seconds from 1970 to a time, as a number that is divided as a real one."""
+    from sqlglot import exp
+
+    days = exp.DateDiff(
+        this=exp.cast(of.copy(), "date"),
+        expression=exp.cast(exp.Literal.string("1970-01-01"), "date"),
+        unit=exp.Var(this="DAY"),
+    )
+    found: Node = days
+    for name, times in (("HOUR", 24), ("MINUTE", 60), ("SECOND", 60)):
+        part = exp.func(name, exp.cast(of.copy(), "timestamp"))
+        found = exp.Paren(this=exp.Add(this=exp.Mul(this=found, expression=exp.Literal.number(times)), expression=part))
+    return exp.cast(found, "double")
 
 
 def _weekday_of(node: Node, semantics: DialectSemantics) -> Node:

@@ -123,7 +123,9 @@ def _narrowed(value: ir.Expr, node: Node, name: str) -> ir.Expr:
     """
     meaning = meaning_of(node)
     found = _readable(value, meaning)
-    found = _whole(found, node.args.get("rounding")) if found.type.kind is Kind.REAL else found
+    if found.type.kind is Kind.REAL:
+        rounds_away = meaning.exact_decimals and _is_decimal(found, node.this)
+        found = _whole(found, Rounding.HALF_AWAY if rounds_away else node.args.get("rounding"))
     found = cast(found, Kind.INTEGER)
     limit = 2 ** (meaning.widths.get(name, 64) - 1)
     if (
@@ -173,6 +175,31 @@ def _longest(of: ir.Type) -> float:
     if of.kind is Kind.INTEGER and of.lo is not None and of.hi is not None:
         return max(len(str(int(of.lo))), len(str(int(of.hi))))
     return {Kind.DATE: 10, Kind.TIMESTAMP: 26, Kind.BOOLEAN: 5, Kind.INTEGER: 20}.get(of.kind, math.inf)
+
+
+_IN_BINARY = {"sqrt", "single"}
+"""Functions that give a `double precision`, whatever they are given."""
+
+
+def _is_decimal(value: ir.Expr, node: Node) -> bool:
+    """Whether a real number is a `numeric` in PostgreSQL: made of whole numbers, and of such as are written out."""
+    from sqlglot import exp
+
+    casts = (each.args["to"].this for each in node.find_all(exp.Cast))
+    return not any(getattr(to, "name", to) in {"DOUBLE", "FLOAT"} for to in casts) and not _has_binary(value)
+
+
+def _has_binary(value: ir.Expr) -> bool:
+    """Whether a value follows from a real column, from a released one, or from what gives real numbers in binary."""
+    match value:
+        case ir.Column() | ir.Released() | ir.Margin():
+            return value.type.kind is Kind.REAL
+        case ir.Call():
+            return value.function.name in _IN_BINARY or any(map(_has_binary, value.args))
+        case ir.Literal():
+            return False
+        case _:
+            raise unforeseen(value)
 
 
 def _whole(value: ir.Expr, rounding: Rounding | str | None) -> ir.Expr:

@@ -97,6 +97,9 @@ class DialectSemantics:
         singles: the names of its types of real numbers that have single precision.
         cuts_times: whether a text beside a date is read as one, without the time of day that it says; if not, the date
             is a midnight.
+        exact_decimals: whether numbers with a point are decimals, whose halves are rounded away from 0, until they meet
+            a real one.
+        drops_zones: whether a text beside a timestamp without a time zone is read without the zone that it says.
         day_shifts: the functions, as the parser calls them, that leave off the time of day of what they move.
         trunc_periods: the names of periods that TRUNC of a moment takes, if it doesn't take DATE_TRUNC's.
         month_ends: whether ADD_MONTHS goes from the last day of a month to the last day of another.
@@ -141,6 +144,8 @@ class DialectSemantics:
     wraps: bool = False
     singles: frozenset[str] = frozenset()
     cuts_times: bool | None = None
+    exact_decimals: bool = False
+    drops_zones: bool = False
     day_shifts: frozenset[str] = frozenset()
     trunc_periods: frozenset[str] | None = None
     month_ends: bool | None = None
@@ -151,8 +156,8 @@ _ORACLE_PERIODS = frozenset({"YYYY", "YEAR", "YY", "Q", "MM", "MON", "MONTH", "D
 
 _POSTGRES = DialectSemantics(
     sunday=0, iso_weeks=True, rounding=Rounding.HALF_EVEN, escapes=True, digits=-1, real_parts=True, fractions=True,
-    extremes_skip=True, truth_texts=True, plus_days=True, cuts_texts=True, cuts_times=True,
-    concat_skips=True, singles=_SINGLES, other_texts=_REALS,
+    extremes_skip=True, truth_texts=True, plus_days=True, cuts_texts=True, cuts_times=True, drops_zones=True,
+    exact_decimals=True, concat_skips=True, singles=_SINGLES, other_texts=_REALS,
     real_roundings=frozenset({"Floor", "Ceil", "Round", "Trunc"}),
 )  # fmt: skip
 _SPARK = DialectSemantics(

@@ -7,6 +7,7 @@ refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -100,7 +101,9 @@ def numbered(args: Iterable[ir.Expr]) -> list[ir.Expr]:
 
 
 def dates_of(node: Node, args: list[ir.Expr]) -> list[ir.Expr]:
-    """Values that meet a date: where the dialect reads a text beside one as a date, its time of day is cut off.
+    """Values that meet a date or a timestamp: of a text beside one, what the dialect passes over is cut off.
+
+    That is the time of day beside a date, and in PostgreSQL the time zone beside either.
 
     Args:
         node: where they meet.
@@ -110,6 +113,8 @@ def dates_of(node: Node, args: list[ir.Expr]) -> list[ir.Expr]:
         TypeMismatch: a text says a time of day, and its manual doesn't say which of the two becomes the other's kind.
     """
     kinds = {arg.type.kind for arg in args if not is_null(arg) and not _is_text(arg)}
+    if kinds and kinds <= {Kind.DATE, Kind.TIMESTAMP} and meaning_of(node).drops_zones:
+        args = [_without_zone(arg) for arg in args]
     timed = [arg for arg in args if _is_timed(arg)]
     if not timed or Kind.DATE not in kinds or Kind.TIMESTAMP in kinds:
         return args
@@ -125,6 +130,15 @@ def dates_of(node: Node, args: list[ir.Expr]) -> list[ir.Expr]:
 def _is_text(arg: ir.Expr) -> bool:
     """Whether a value is a text that is written out."""
     return isinstance(arg, ir.Literal) and isinstance(arg.value, str)
+
+
+_ZONED = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:Z|[+-]\d\d(?::\d\d)?)", re.ASCII)
+
+
+def _without_zone(arg: ir.Expr) -> ir.Expr:
+    """A time that is written out with a zone, without it."""
+    found = _ZONED.fullmatch(arg.value) if isinstance(arg, ir.Literal) and isinstance(arg.value, str) else None
+    return arg if found is None else literal(found[1])
 
 
 def _is_timed(arg: ir.Expr) -> bool:
