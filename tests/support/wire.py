@@ -13,7 +13,9 @@ from discreet.errors import Unauthenticated
 from discreet.interfaces.wire.catalogue import Asked, Found
 from discreet.interfaces.wire.catalogue_process import Catalogue
 from discreet.interfaces.wire.connection import Connection
+from discreet.interfaces.wire.held_rows import HeldRows
 from discreet.interfaces.wire.stream import Gone
+from discreet.interfaces.wire.unanswered_probes import UnansweredProbes
 from discreet.results import Cost, Explanation
 from discreet.service import (
     Ask,
@@ -208,16 +210,23 @@ class NoCatalogue:
         return Found([("user", "VARCHAR")], [(asked.user,)])
 
 
-def spoken(data: bytes, service: NoTables | None = None, greet: Callable[[], bytes] | None = None) -> bytes:
+def spoken(
+    data: bytes,
+    service: NoTables | None = None,
+    greet: Callable[[], bytes] | None = None,
+    held: HeldRows | None = None,
+) -> bytes:
     """What a client is sent for what it sends; after the greeting, unless it brings its own."""
     greeting = startup(user="me") + message(b"p", text(TOKEN)) if greet is None else greet()
-    stream = Bytes(greeting + data)
+    stream, service = Bytes(greeting + data), service or NoTables()
     connection = Connection(
-        cast("Service", service or NoTables()),
+        cast("Service", service),
         stream,
         catalogue=lambda _: cast("Catalogue", NoCatalogue()),
         offers_tls=False,
         needs_tls=False,
+        probes=UnansweredProbes(service.metrics, service.log),
+        held=held or HeldRows(),
     )
     with suppress(Gone):
         connection.serve()

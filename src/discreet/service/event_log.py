@@ -18,7 +18,7 @@ from enum import StrEnum
 from queue import SimpleQueue
 from typing import Any, TextIO
 
-FIELDS = ("time", "event", "route", "status", "token", "entry", "code", "address", "request")
+FIELDS = ("time", "event", "route", "status", "token", "entry", "code", "address", "request", "form", "times")
 """All fields that a line may have, in order."""
 
 _MOST = 10_000
@@ -35,6 +35,11 @@ class Event(StrEnum):
 
     REQUEST = "request"
     """A reply left: `route` as it is declared, `status`, the `token`'s id, and the `entry` of an answer."""
+
+    PROBE = "probe"
+    """A tool looked for something in PostgreSQL's catalogue that isn't there: the `form` of it, without names and
+    literals of its own, and how many `times` by now. There is a line at the first time, the tenth, the hundredth.
+    """
 
     DEFECT = "defect"
     """An error that isn't one of discreet's own; no more is logged, since it might quote anything."""
@@ -71,6 +76,8 @@ class EventLog:
         code: str = "",
         address: str = "",
         request: str = "",
+        form: str = "",
+        times: int = 0,
     ) -> None:
         """Have a line written soon; a stream that is full or gone is no reason to serve nobody.
 
@@ -83,6 +90,8 @@ class EventLog:
             code: why a request was refused.
             address: from where it came, if it was refused.
             request: what it is called, here and in its reply.
+            form: of a probe: keywords, and names of functions and of PostgreSQL's catalogue.
+            times: how often there was one of that form.
         """
         if self._stream is None:
             return
@@ -94,6 +103,8 @@ class EventLog:
             "code": code,
             "address": address,
             "request": request,
+            "form": form,
+            "times": times,
         }
         line = {
             "time": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -65,6 +65,9 @@ METRICS: Mapping[str, Described] = MappingProxyType(
         "discreet_slot_seconds": Described("counter", "Seconds of slots that questions were given, by their plans."),
         "discreet_ledger_bytes": Described("counter", "Bytes that questions add to the ledger, by their plans."),
         "discreet_ledger_errors": Described("counter", "Requests that the ledger couldn't serve."),
+        "discreet_probes_unanswered": Described(
+            "counter", "What tools looked for in PostgreSQL's catalogue, and didn't find; the log tells its forms."
+        ),
         "discreet_witness_failures": Described("counter", "Heads that couldn't be sent to the ledger's witness."),
         "discreet_workers_restarted": Described("counter", "Processes replaced, at public times."),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import struct
 from contextlib import suppress
+from datetime import date
 from decimal import Decimal
 from time import monotonic, process_time
 
@@ -12,14 +13,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.errors import TypeMismatch
 from discreet.interfaces.wire import messages
+from discreet.interfaces.wire.held_rows import HeldRows
 from discreet.interfaces.wire.messages import Malformed
-from discreet.interfaces.wire.values import FLOAT8, NUMERIC, encoded, literal
+from discreet.interfaces.wire.statements import statements
+from discreet.interfaces.wire.unanswered_probes import UnansweredProbes
+from discreet.interfaces.wire.values import FLOAT8, NUMERIC, as_text, encoded, literal
+from discreet.service import Metrics
 from support.wire import (
     FLUSH,
     LEAVE,
     SYNC,
     TOKEN,
+    Flawless,
     NoTables,
     bind,
     cells,
@@ -158,6 +165,109 @@ def test_a_parameter_means_what_it_means_in_postgresql() -> None:
     assert literal(b"{ a ,b }", 1009, 0) == "ARRAY['a', 'b']"
     assert literal(b"{ }", 1009, 0) == "ARRAY[]"
     assert encoded(1.5, NUMERIC, 1) == encoded(Decimal("1.5"), NUMERIC, 1)  # where the client was told so
+
+
+def test_a_view_is_a_name_for_a_text_until_it_is_dropped_or_rolled_back() -> None:
+    """Its text stands before a question that names it, within others too; nobody else has it, and nothing is asked."""
+    service = NoTables()
+    offer = "/* discreet.epsilon = 1 */ "
+    said = (
+        'CREATE TEMPORARY VIEW "V 1" AS SELECT k, id FROM people WHERE id < 5 -- some',
+        'CREATE OR REPLACE TEMP VIEW w AS WITH a AS (SELECT * FROM "V 1") SELECT * FROM a',
+        f"{offer}SELECT COUNT(*) FROM w",
+        f"{offer}WITH a AS (SELECT 1) SELECT COUNT(*) FROM w, a",
+        f"{offer}WITH w AS (SELECT k FROM people) SELECT COUNT(*) FROM w",
+        "BEGIN; CREATE TEMP VIEW x AS SELECT 1; SAVEPOINT a; DROP VIEW w; ROLLBACK TO a; ROLLBACK",
+        "DROP VIEW x",
+        f"BEGIN; DECLARE c CURSOR FOR {offer}SELECT COUNT(*) FROM w; COMMIT",
+        "DROP VIEW IF EXISTS w, x; DROP VIEW IF EXISTS w CASCADE; DROP VIEW IF EXISTS w",
+        'DISCARD TEMP; DROP VIEW "V 1"',
+    )
+    found = spoken(b"".join(map(query, said)), service)
+    assert states(found) == ["42P01", "42601", "42P01"]
+    v = '"V 1" AS (SELECT k, id FROM people WHERE id < 5)'
+    w = f'"w" AS (WITH {v}, a AS (SELECT * FROM "V 1") SELECT * FROM a)'
+    asked = [" ".join(str(each.question).split()) for each in service.asked]
+    assert asked == [
+        f"WITH {w} SELECT COUNT(*) FROM w",
+        f"WITH {w}, a AS (SELECT 1) SELECT COUNT(*) FROM w, a",
+        "WITH w AS (SELECT k FROM people) SELECT COUNT(*) FROM w",
+        f"WITH {w} SELECT COUNT(*) FROM w",
+    ]
+    assert all(each.terms["epsilon"] == "1" for each in service.asked)
+
+
+def test_views_are_few_and_short_however_they_name_each_other() -> None:
+    """So none doubles another until memory is full; and what isn't a temporary view isn't made."""
+    tripled = "".join(
+        f"CREATE TEMP VIEW v{n} AS SELECT * FROM {', '.join(f'v{m}' for m in range(n))};" for n in range(1, 19)
+    )
+    found = spoken(query(f"CREATE TEMP VIEW v0 AS SELECT {'1 ' * 400}") + query(tripled))
+    assert states(found) == ["53400"]
+    for said, state in (
+        ("".join(f"CREATE TEMP VIEW v{n} AS SELECT 1;" for n in range(21)), "53400"),
+        ("CREATE TEMP VIEW v AS SELECT 1; CREATE TEMP VIEW v AS SELECT 2", "42P07"),
+        ("CREATE TEMP VIEW People AS SELECT 1", "42P07"),
+        ("CREATE TEMP VIEW pg_class AS SELECT 1", "42P07"),
+        ("CREATE VIEW v AS SELECT 1", "0A000"),
+        ("CREATE TABLE v (x int)", "0A000"),
+        ("CREATE LOCAL TEMPORARY TABLE v (x int)", "0A000"),
+        ("CREATE TEMP VIEW v (a) AS SELECT 1", "42601"),
+        ("CREATE TEMP VIEW v AS", "42601"),
+        ("CREATE TEMP VIEW v AS DROP VIEW w", "42601"),
+        ("DROP TABLE people", "0A000"),
+        ("DROP VIEW", "42601"),
+        ("CREATE", "0A000"),
+        ("DROP", "0A000"),
+    ):
+        assert states(spoken(query(said))) == [state], said
+    assert states(spoken(parse("CREATE TEMP VIEW v AS SELECT $1") + bind([b"1"]) + execute() + SYNC)) == ["42P02"]
+
+
+def test_what_nobody_answers_is_counted_by_its_form() -> None:
+    """Of no text more than keywords and names of the catalogue; of no more forms than there may be."""
+    written: list[tuple[str, int]] = []
+    log, metrics = Flawless(), Metrics()
+    log.write = lambda _, *, form="", times=0, **__: written.append((form, times))  # type: ignore[method-assign]
+    probes = UnansweredProbes(metrics, log)
+    for n in range(100):
+        probes.count(statements(f"SELECT pg_secret('{n}', {n}) AS alice{n} FROM \"bob\" -- {n}")[0])
+    form = "select pg_secret ( ? , … ) as x from x"
+    assert written == [(form, 1), (form, 10), (form, 100)]
+    for n in range(300):
+        probes.count(statements(f"SELECT f{n}()")[0])
+    assert len(probes._counts) == 201
+    assert probes._counts["others"] == 101
+    service = NoTables(log=Flawless())
+    counted = (
+        *("SET nothing = 1", "SHOW nothing", "LISTEN x", "CREATE TABLE x (y int)", "EXPLAIN ANALYZE SELECT 1"),
+        *("SELECT 1; SELECT version()", "FETCH 1 FROM c", "SET discreet.epsilon = x", "ROLLBACK TO a"),
+    )
+    spoken(b"".join(map(query, counted)), service)
+    assert service.metrics._counts["discreet_probes_unanswered", ()] == 4
+
+
+def test_rows_that_wait_are_bounded_over_all_connections() -> None:
+    """What others leave unfetched is no room for more; what is fetched, closed or gone is."""
+    held = HeldRows(most=5)
+    declare = f"DECLARE c CURSOR WITH HOLD FOR {ASKED} 1"
+    assert states(spoken(query(declare) + query("CLOSE c"), held=held)) == []
+    assert held.has_room("another", 3)
+    assert states(spoken(query(declare) + SYNC, held=held)) == ["53400"]
+    assert states(spoken(parse(f"{ASKED} 1") + bind() + execute(1) + SYNC, held=held)) == ["53400"]
+    assert held.has_room("another", 2)
+    assert (
+        states(spoken(query(declare) + query("FETCH ALL c") + query(f"{declare.replace(' c ', ' d ')}"), held=held))
+        == []
+    )
+    assert held.has_room("another", 5)
+
+
+def test_a_value_without_a_form_is_refused() -> None:
+    """Rather than sent as Python writes it."""
+    with pytest.raises(TypeMismatch):
+        as_text(object())
+    assert [as_text(each) for each in (date(2026, 1, 2), 2**70, "é")] == ["2026-01-02", str(2**70), "é"]
 
 
 def test_a_text_of_statements_ends_at_the_first_that_fails() -> None:

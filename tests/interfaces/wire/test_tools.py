@@ -413,6 +413,21 @@ def test_tools_find_the_tables_and_their_columns(door: Door) -> None:
     few = table.filter(table.id < 31)
     again = few.group_by("k").agg(n=few.count()).execute()
     assert dict(zip(again["k"], again["n"], strict=True)) == dict(zip(frame["k"], frame["n"], strict=True))
+    # What `con.sql` does, which with some versions of sqlglot sends a DROP VIEW without a name.
+    for name, sql, columns in (
+        ("ibis_x1", "SELECT id, k FROM people WHERE id < 31", {"id": "int64", "k": "string"}),
+        ("ibis_x2", "SELECT k, COUNT(*) AS n FROM people GROUP BY k", {"k": "string", "n": "int64"}),
+    ):
+        with opened.con.cursor() as cursor, opened.con.transaction():
+            cursor.execute(f"CREATE TEMPORARY VIEW {name} AS {sql}")
+        assert dict(opened.get_schema(name)) == {each: ibis.dtype(kind) for each, kind in columns.items()}
+        own = opened.table(name)
+        if name == "ibis_x1":
+            once_more = own.group_by("k").agg(n=own.count()).execute()
+            assert sorted(once_more["n"]) == sorted(frame["n"])
+        with opened.con.cursor() as cursor, opened.con.transaction():
+            cursor.execute(f"DROP VIEW IF EXISTS {name}")
+    assert opened.list_tables() == ["people"]
     opened.disconnect()
     assert float(spent(door.running) - before) == pytest.approx(0.05)
 

@@ -13,7 +13,7 @@ from discreet.interfaces.sqlstates import sqlstate_of
 from discreet.interfaces.wire.hints import hint_of
 from discreet.interfaces.wire.outcomes import Outcome, Refused, Shape, notice_of
 from discreet.interfaces.wire.statements import Written
-from discreet.results import Answer
+from discreet.results import Answer, Cost
 from discreet.service import Ask, Caller, Event, Planned, PublicError, Service, Ticket
 
 _PATIENCE = 3600.0
@@ -52,10 +52,12 @@ class Questions:
         offered = {name: value for name, value in terms.items() if name != "within"}
         for more in (_NOMINAL, _NOMINAL_DELTA):
             try:
-                return Shape.of(self._service.plan(caller, written.text, offered), intervals=intervals)
+                return Shape.of(
+                    self._service.plan(caller, written.text, offered), written.unquoted, intervals=intervals
+                )
             except (OfferRequired, DeltaRequired):
                 offered = {**more, **offered}
-        return Shape.of(self._service.plan(caller, written.text, offered), intervals=intervals)
+        return Shape.of(self._service.plan(caller, written.text, offered), written.unquoted, intervals=intervals)
 
     def explain(self, written: Written, terms: Mapping[str, Any]) -> Planned:
         """The plan of a question. Free.
@@ -78,7 +80,7 @@ class Questions:
         """
         entry = 0
         try:
-            ticket = self._service.ask(self.known(), Ask(written.text, terms))
+            ticket = self._ticket(written, terms)
             answer = _waited(ticket)
             entry = answer.entry
         except DiscreetError as error:
@@ -89,9 +91,25 @@ class Questions:
         self.note(None, entry)
         with suppress(DiscreetError):  # it was paid for, whatever is left
             answer = answer.__replace__(left=self._service.left(self.caller))
-        found = Shape.of(ticket.plan, intervals=intervals)
+        found = Shape.of(ticket.plan, written.unquoted, intervals=intervals)
         warnings = [(each, "") for each in ticket.plan.warnings if each not in answer.warnings]
         return Outcome("SELECT", found.fields, found.rows(answer), notices=[*warnings, notice_of(answer)])
+
+    def _ticket(self, written: Written, terms: Mapping[str, Any]) -> Ticket:
+        """Hand a question in; what follows from declarations costs nothing, whatever is offered, and needs no offer.
+
+        Raises:
+            DiscreetError: it is refused.
+        """
+        try:
+            return self._service.ask(self.known(), Ask(written.text, terms))
+        except OfferRequired:
+            nominal, plan = {**_NOMINAL, **terms}, None
+            with suppress(DiscreetError):
+                plan = self._service.plan(self.known(), written.text, nominal)
+            if plan is None or plan.cost != Cost():
+                raise
+        return self._service.ask(self.known(), Ask(written.text, nominal, digest=plan.digest))
 
     def note(self, error: DiscreetError | None, entry: int = 0, address: str = "") -> None:
         """Count and log what became of a question, or of a connection: never its text, nor a token."""

@@ -2,6 +2,7 @@
 
 BEGIN, SET, SHOW, …     here, from what the connection knows
 SELECT version(), …     here, from constants
+MIN and MAX of a table  here, from declarations, if `discreet.metadata_probes` is on
 a question              the service
 pg_catalog, …           the catalogue, which knows declarations and nothing else
 """
@@ -14,10 +15,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, SqlSyntax, UnknownColumn, UnknownFunction, UnknownTable, Unsupported
 from discreet.interfaces.wire.asking import Questions
 from discreet.interfaces.wire.catalogue import Asked
 from discreet.interfaces.wire.catalogue_process import Catalogue
+from discreet.interfaces.wire.declared_answers import declared_ends
+from discreet.interfaces.wire.held_rows import MOST_HELD
 from discreet.interfaces.wire.outcomes import Outcome, Refused, Shape, shown_as
 from discreet.interfaces.wire.parameters import Declared, as_asked
 from discreet.interfaces.wire.replies import Field
@@ -29,7 +32,9 @@ from discreet.interfaces.wire.session_settings import (
     read_set,
 )
 from discreet.interfaces.wire.statements import Relations, Statement, Written
-from discreet.interfaces.wire.values import INT4, TEXT, as_text, oid_of
+from discreet.interfaces.wire.temporary_views import View, Views, created, dropped
+from discreet.interfaces.wire.unanswered_probes import UnansweredProbes
+from discreet.interfaces.wire.values import INT4, KIND_OF, TEXT, as_text, oid_of
 from discreet.results import is_summary
 
 _T = TypeVar("_T")
@@ -38,15 +43,15 @@ _COUNT = re.compile(r"\d{1,9}", re.ASCII)
 
 _MOST_CURSORS = 20
 
-MOST_HELD = 100_000
-"""How many rows may wait in cursors, and as many in portals."""
-
 _MOST_SAVEPOINTS = 100
 
 _TEXT_FIELD = Field("", TEXT)
 
 _QUESTIONS = {"SELECT", "WITH", "VALUES", "TABLE", "SUMMARIZE"}
 """The words that begin what has rows."""
+
+_UNANSWERED = (SqlSyntax, UnknownColumn, UnknownFunction, UnknownTable, Unsupported)
+"""Errors of what isn't there, of what isn't a question: a probe that nobody has thought of."""
 
 _IN_FAILED = {"ROLLBACK", "ABORT", "COMMIT", "END"}
 
@@ -83,6 +88,8 @@ class Statements:
         catalogue: of those.
         user: as whom the client connected.
         forget: forgets a prepared statement by its name, or all for None; whether there was one.
+        probes: counts what isn't answered.
+        has_room: whether so many more rows may wait, over all connections.
 
     Attributes:
         state: `I` outside of a transaction, `T` within one, `E` within one that failed.
@@ -97,15 +104,19 @@ class Statements:
         catalogue: Catalogue,
         user: str,
         forget: Callable[[str | None], bool],
+        probes: UnansweredProbes,
+        has_room: Callable[[int], bool],
     ) -> None:
         self.settings = settings
         self._forget, self._catalogue, self._user = forget, catalogue, user
+        self._schema, self._probes, self._has_room, self._views = schema, probes, has_room, Views()
         self._tables = frozenset(str(each["name"]).lower() for each in schema["tables"])
         self.state = "I"
         self._questions = questions
         self.columns = _columns(schema)
         self._constants = {**_CONSTANTS, **_own(str(schema["name"]), user)}
-        self._savepoints: list[tuple[str, Kept]] = []
+        self._savepoints: list[tuple[str, Kept, dict[str, View]]] = []
+        self._views_before: dict[str, View] = {}
         self._cursors: dict[str, _Cursor] = {}
 
     def fields(self, statement: Statement, literals: Sequence[str]) -> Sequence[Field] | None:
@@ -118,12 +129,7 @@ class Statements:
         Raises:
             Failed: it is refused.
         """
-        try:
-            written = self._written(statement, literals)
-            return self._guarded(written, lambda: self._described(statement, written))
-        except Failed:
-            self.fail()
-            raise
+        return self._carried_out(statement, literals, self._described)
 
     def run(self, statement: Statement, literals: Sequence[str], shape: Sequence[Field] | None = None) -> Outcome:
         """Carry out a statement.
@@ -136,12 +142,40 @@ class Statements:
         Raises:
             Failed: it is refused, or failed; within a transaction, so has that.
         """
+        return self._carried_out(
+            statement, literals, lambda expanded, written: self._done(expanded, written, shape, literals)
+        )
+
+    def _carried_out(
+        self, statement: Statement, literals: Sequence[str], does: Callable[[Statement, Written], _T]
+    ) -> _T:
+        """Do something about a statement, with its values; count it if it is a probe that isn't answered."""
         try:
-            written = self._written(statement, literals)
-            return self._guarded(written, lambda: self._done(statement, written, shape, literals))
-        except Failed:
+            expanded = self._expanded(statement)
+            written = self._written(expanded, literals)
+            return self._guarded(written, lambda: does(expanded, written), is_as_sent=expanded is statement)
+        except Failed as failed:
+            if self._is_unanswered(statement, failed.error):
+                self._probes.count(statement)
             self.fail()
             raise
+
+    def _expanded(self, statement: Statement) -> Statement:
+        """A question with the texts of the views that it names; any other statement as it is."""
+        try:
+            return self._views.expanded(statement) if _is_question(statement) else statement
+        except DiscreetError as error:
+            raise Failed(error) from None
+
+    def _is_unanswered(self, statement: Statement, error: DiscreetError | Refused) -> bool:
+        """Whether a statement is no question about a table, and isn't understood."""
+        is_unknown = error.sqlstate == "0A000" if isinstance(error, Refused) else isinstance(error, _UNANSWERED)
+        return is_unknown and not (_is_question(statement) and Relations.of(statement, self._tables).declared)
+
+    @property
+    def waiting(self) -> int:
+        """How many rows wait in cursors."""
+        return sum(len(each.outcome.rows) - each.at for each in self._cursors.values())
 
     def fail(self) -> None:
         """Something failed: a transaction, if there is one, takes nothing more until it is rolled back."""
@@ -154,12 +188,12 @@ class Statements:
         except DiscreetError as error:
             raise Failed(error) from None
 
-    def _guarded(self, written: Written, does: Callable[[], _T]) -> _T:
-        """Do something, and say where in what was sent its error is."""
+    def _guarded(self, written: Written, does: Callable[[], _T], *, is_as_sent: bool = True) -> _T:
+        """Do something, and say where in what was sent its error is; nowhere, if that has the texts of views in it."""
         try:
             return does()
         except DiscreetError as error:
-            raise Failed(error, written.position(error.place)) from None
+            raise Failed(error, written.position(error.place) if is_as_sent else 0) from None
         except Refused as error:
             raise Failed(error) from None
 
@@ -207,11 +241,15 @@ class Statements:
                 return self._reset(statement)
             case ("SHOW", *_):
                 return self._shown(statement)
-            case ("DISCARD", "PLANS" | "SEQUENCES" | "TEMP" | "TEMPORARY" as what, *_):  # of which there is nothing
+            case ("DISCARD", "PLANS" | "SEQUENCES" as what, *_):  # of which there is nothing
                 return Outcome(f"DISCARD {what}")
+            case ("DISCARD", "TEMP" | "TEMPORARY", *_):
+                self._views.all.clear()
+                return Outcome("DISCARD TEMP")
             case ("DISCARD", *_):
                 self.settings.reset_all()
                 self._cursors.clear()
+                self._views.all.clear()
                 self._forget(None)
                 return Outcome("DISCARD ALL")
             case ("DEALLOCATE", *_):
@@ -228,6 +266,12 @@ class Statements:
                 return self._copy(statement, literals)
             case ("EXPLAIN", *_):
                 return self._explain(statement, literals)
+            case ("CREATE", *_):
+                return self._create_view(statement)
+            case ("DROP", *_):
+                name, if_exists = dropped(statement)
+                self._views.drop(name, if_exists=if_exists)
+                return Outcome("DROP VIEW")
         if (free := self._free(statement, written)) is not None:
             return free
         return self._asked(statement, written, shape)
@@ -237,13 +281,13 @@ class Statements:
     def _shape(self, statement: Statement, written: Written) -> Shape:
         """The columns of the answer to a question."""
         self._check_asked(written)
-        terms, intervals = self.settings.terms(_offers(statement)), self.settings.intervals(statement.hints)
+        terms, intervals = self.settings.terms(statement.hints), self.settings.intervals(statement.hints)
         return self._questions.shape(written, terms, intervals=intervals)
 
     def _asked(self, statement: Statement, written: Written, shape: Sequence[Field] | None) -> Outcome:
         """The answer to a question, in the columns that were described, if they were."""
         self._check_asked(written)
-        terms, intervals = self.settings.terms(_offers(statement)), self.settings.intervals(statement.hints)
+        terms, intervals = self.settings.terms(statement.hints), self.settings.intervals(statement.hints)
         outcome = self._questions.ask(written, terms, intervals=intervals)
         if shape is not None and outcome.fields is not None:  # of which the client reads the types, too
             rows = outcome.rows if len(shape) == len(outcome.fields) else _aligned(outcome, shape)
@@ -259,9 +303,10 @@ class Statements:
             raise Refused("0A000", "EXPLAIN ANALYZE would ask the question", "EXPLAIN alone costs nothing")
         if rest.tokens and rest.tokens[0].text == "(" and not set(rest.after(1).words[:1]) & _QUESTIONS:  # options
             rest = rest.after(next((at for at, each in enumerate(rest.tokens) if each.text == ")"), 0) + 1)
+        rest = self._expanded(rest)
         written = self._written(rest, literals)
         self._check_asked(written)
-        plan = self._questions.explain(written, self.settings.terms(_offers(rest)))
+        plan = self._questions.explain(written, self.settings.terms(rest.hints))
         lines = [*plan.words.splitlines(), *(f"warning   {each}" for each in plan.warnings)]
         return Outcome("EXPLAIN", [_TEXT_FIELD._replace(name="QUERY PLAN")], [(each,) for each in lines])
 
@@ -270,14 +315,45 @@ class Statements:
         if (constant := self._constants.get(statement.plain)) is not None:
             name, oid, value = constant
             return Outcome("SELECT", [Field(name, oid, 4 if oid == INT4 else -1)], [(value,)])
+        if self.settings.metadata_probes(statement.hints):
+            ends = declared_ends(statement, self._schema)
+            if ends is not None:
+                return ends
         relations = Relations.of(statement, self._tables)
         looks_up = relations.are_of_the_catalogue and statement.tokens[0].word != "SUMMARIZE"
         if not looks_up and not relations.ask_for_columns:
             return None
-        asked = Asked(written.text, self._user, of_catalogue=looks_up)
+        return self._looked_up(written.text, written.unquoted, of_catalogue=looks_up)
+
+    def _looked_up(self, text: str, unquoted: frozenset[str] = frozenset(), *, of_catalogue: bool) -> Outcome:
+        """What the catalogue's process says; names that are `unquoted` in small letters."""
+        views = [(name, each.columns) for name, each in self._views.all.items()] if of_catalogue else []
+        asked = Asked(text, self._user, of_catalogue=of_catalogue, views=views)
         found = self._catalogue.ask(asked, self._questions.known().subject)
-        fields = [Field(shown_as(name), oid_of(kind)) for name, kind in found.columns]
+        names = [(name.lower() if name in unquoted else shown_as(name)) for name, _ in found.columns]
+        fields = [Field(name, oid_of(kind)) for name, (_, kind) in zip(names, found.columns, strict=True)]
         return Outcome("SELECT", fields, found.rows)
+
+    def _create_view(self, statement: Statement) -> Outcome:
+        """Give a name to a text. Nothing is asked: its columns are those of the question, or of the rows it is for."""
+        name, body = created(statement, self._tables)
+        if not _is_question(body):
+            raise Refused("42601", "a view is created as CREATE TEMPORARY VIEW v AS SELECT …")
+        body = self._expanded(body)
+        written = self._written(body, ())
+        columns = self._columns_of(body, written)
+        self._views.add(name, View(written.text, columns), replaces="REPLACE" in statement.words)
+        return Outcome("CREATE VIEW")
+
+    def _columns_of(self, body: Statement, written: Written) -> list[tuple[str, str]]:
+        """The columns of a text: as its plan says them, or as declarations do where its rows can't be shown."""
+        try:
+            fields: Sequence[Field] = self._shape(body, written).fields
+        except DiscreetError:
+            text = f"SELECT * FROM ({written.text}) AS v LIMIT 0"  # noqa: S608 — for an empty table
+            found = self._looked_up(text, of_catalogue=False)
+            fields = found.fields or ()
+        return [(each.name, KIND_OF.get(each.oid, "text")) for each in fields]
 
     # ── Cursors and COPY ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -293,8 +369,8 @@ class Statements:
             raise Refused("53400", f"at most {_MOST_CURSORS} cursors can be open", "CLOSE one of them")
         rest = statement.after(words.index("FOR") + 1)
         outcome = self._rows_of(rest, literals)
-        held = sum(len(each.outcome.rows) - each.at for each in self._cursors.values())
-        if held + len(outcome.rows) > MOST_HELD:
+        count = len(outcome.rows)
+        if self.waiting + count > MOST_HELD or not self._has_room(count):
             raise Refused("53400", "too many rows wait to be fetched", "CLOSE a cursor; the answer is stored, and free")
         self._cursors[statement.tokens[1].called] = _Cursor(outcome, is_held)
         return replace(outcome, tag="DECLARE CURSOR", fields=None, rows=())
@@ -303,8 +379,11 @@ class Statements:
         """The rows that a statement within another one gives."""
         if not statement.tokens or statement.tokens[0].word not in _QUESTIONS:
             raise Refused("42601", "a question was expected here, which begins with SELECT")
-        written = self._written(statement, literals)
-        return self._guarded(written, lambda: self._done(statement, written, None, literals))
+        expanded = self._expanded(statement)
+        written = self._written(expanded, literals)
+        return self._guarded(
+            written, lambda: self._done(expanded, written, None, literals), is_as_sent=expanded is statement
+        )
 
     def _cursor(self, statement: Statement) -> _Cursor:
         """The cursor that a statement names."""
@@ -380,6 +459,7 @@ class Statements:
             return Outcome(tag, warning=("25001", "there is already a transaction in progress"))
         self.state = "T"
         self.settings.begin()
+        self._views_before = dict(self._views.all)
         return Outcome(tag)
 
     def _end(self, *, kept: bool) -> Outcome:
@@ -390,6 +470,8 @@ class Statements:
         self.state = "I"
         before = self._reported()
         self.settings.end(kept=kept)
+        if not kept:
+            self._views.all = self._views_before
         self._savepoints.clear()
         self._cursors = {name: each for name, each in self._cursors.items() if kept and each.is_held}
         return Outcome(tag, settings=_changed(before, self._reported()))
@@ -405,7 +487,7 @@ class Statements:
             return Outcome("RELEASE")
         if len(self._savepoints) >= _MOST_SAVEPOINTS:
             raise Refused("54000", f"a transaction has at most {_MOST_SAVEPOINTS} savepoints")
-        self._savepoints.append((name, self.settings.kept()))
+        self._savepoints.append((name, self.settings.kept(), dict(self._views.all)))
         return Outcome("SAVEPOINT")
 
     def _rolled_back(self, statement: Statement) -> Outcome:
@@ -415,12 +497,14 @@ class Statements:
         self._back_to(statement.tokens[-1].called)
         self.state = "T"
         before = self._reported()
-        self.settings.go_back(self._savepoints[-1][1])
+        _, kept, views = self._savepoints[-1]
+        self.settings.go_back(kept)
+        self._views.all = dict(views)
         return Outcome("ROLLBACK", settings=_changed(before, self._reported()))
 
     def _back_to(self, name: str) -> None:
         """Forget the savepoints after one."""
-        if name not in (each for each, _ in self._savepoints):
+        if name not in (each[0] for each in self._savepoints):
             raise Refused("3B001", f'savepoint "{name[:63]}" does not exist')
         while self._savepoints[-1][0] != name:
             self._savepoints.pop()
@@ -467,9 +551,9 @@ class Statements:
         return Outcome("SHOW", [Field(shown, TEXT)], [(self.settings.show(name),)])
 
 
-def _offers(statement: Statement) -> dict[str, str]:
-    """What a statement's comments offer, without how its answer is to be shown."""
-    return {name: value for name, value in statement.hints.items() if name != "intervals"}
+def _is_question(statement: Statement) -> bool:
+    """Whether it begins as what has rows does."""
+    return any(each.word in _QUESTIONS or each.text == "(" for each in statement.tokens[:1])
 
 
 def _aligned(outcome: Outcome, shape: Sequence[Field]) -> list[tuple[Any, ...]]:

@@ -10,8 +10,9 @@ from typing import Any, assert_never
 from discreet.errors import DiscreetError, Unauthenticated
 from discreet.interfaces.wire import messages, replies
 from discreet.interfaces.wire.asking import Questions, parts_of
-from discreet.interfaces.wire.carrying_out import MOST_HELD, Failed, Statements
+from discreet.interfaces.wire.carrying_out import Failed, Statements
 from discreet.interfaces.wire.catalogue_process import Catalogue
+from discreet.interfaces.wire.held_rows import MOST_HELD, HeldRows
 from discreet.interfaces.wire.messages import (
     Bind,
     Close,
@@ -31,6 +32,7 @@ from discreet.interfaces.wire.replies import Field
 from discreet.interfaces.wire.session_settings import REPORTED, SessionSettings
 from discreet.interfaces.wire.statements import Statement, statements
 from discreet.interfaces.wire.stream import Gone, Stream
+from discreet.interfaces.wire.unanswered_probes import UnansweredProbes
 from discreet.interfaces.wire.values import encoded
 from discreet.service import Caller, Event, Service, fresh_name
 
@@ -104,6 +106,8 @@ class Connection:
         catalogue: makes the catalogue of a schema, or has it already.
         known: is called with the caller once they are known; what it returns is whether they may stay.
         address: of the client, for the log.
+        probes: counts what isn't answered, over all connections.
+        held: knows the rows that wait, of all connections.
     """
 
     def __init__(  # noqa: PLR0913 — what a listener knows of a client, each by name
@@ -114,10 +118,13 @@ class Connection:
         offers_tls: bool,
         needs_tls: bool,
         catalogue: Callable[[Mapping[str, Any]], Catalogue],
+        probes: UnansweredProbes,
+        held: HeldRows,
         known: Callable[[str], bool] = lambda _: True,
         address: str = "",
     ) -> None:
         self._service, self._stream = service, stream
+        self._probes, self._held = probes, held
         self._offers_tls, self._needs_tls = offers_tls, needs_tls
         self._known, self._catalogue, self._address = known, catalogue, address
         self._out = bytearray()
@@ -139,6 +146,7 @@ class Connection:
                 return
             while (message := self._receive(_IDLE)) != Plain(b"X"):
                 self._answer(message)
+                self._has_room()  # of what is gone, others have it
         except Malformed:
             self._fatal(Refused("08P01", "this isn't a message of PostgreSQL's protocol, version 3"))
         except _Ended as ended:
@@ -148,6 +156,8 @@ class Connection:
         except Exception:  # noqa: BLE001 — whatever it is might quote anything
             self._service.log.write(Event.DEFECT)
             self._fatal(Refused("XX000", "the service can't answer this", "tell the custodian"))
+        finally:
+            self._held.has_room(self, 0)
 
     # ── Start-up ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -202,6 +212,8 @@ class Connection:
             catalogue=self._catalogue(schema),
             user=said.get("user", ""),
             forget=self._forget,
+            probes=self._probes,
+            has_room=self._has_room,
         )
         self._send(replies.AUTHENTICATED)
         for name, shown_as in REPORTED.items():
@@ -398,9 +410,15 @@ class Connection:
     def _check_held(self) -> None:
         """Refuse to keep more rows than a client may leave unfetched."""
         outcomes = (each.outcome for each in self._portals.values() if each.outcome is not None)
-        if sum(len(each.rows) for each in outcomes) > MOST_HELD:
+        rows = sum(len(each.rows) for each in outcomes)
+        if rows > MOST_HELD or not self._has_room():
             self._portals.clear()
             raise Refused("53400", "too many rows wait to be fetched", "fetch them; the answer is stored, and free")
+
+    def _has_room(self, more: int = 0) -> bool:
+        """Whether so many more rows may wait, over all connections."""
+        outcomes = (each.outcome for each in self._portals.values() if each.outcome is not None)
+        return self._held.has_room(self, sum(len(each.rows) for each in outcomes) + self._statements.waiting + more)
 
     def _forget(self, name: str | None) -> bool:
         """Forget a prepared statement, or all for None; whether there was one."""

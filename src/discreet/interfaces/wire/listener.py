@@ -15,7 +15,9 @@ from typing import Any
 from discreet.errors import InvalidArgument
 from discreet.interfaces.wire.catalogue_process import Catalogue
 from discreet.interfaces.wire.connection import Connection
+from discreet.interfaces.wire.held_rows import HeldRows
 from discreet.interfaces.wire.stream import Gone, SocketStream
+from discreet.interfaces.wire.unanswered_probes import UnansweredProbes
 from discreet.loopback import is_loopback
 from discreet.service import Event, Service
 
@@ -75,6 +77,7 @@ class Listener:
         self.port: int = self._listening.getsockname()[1]
         self._lock = Lock()
         self._catalogue: Catalogue | None = None
+        self._probes, self._held = UnansweredProbes(service.metrics, service.log), HeldRows()
         self._strangers: dict[SocketStream, None] = {}
         self._open: dict[SocketStream, str] = {}
         self._own: Counter[str] = Counter()
@@ -132,6 +135,8 @@ class Listener:
             offers_tls=self._tls is not None,
             needs_tls=not is_loopback(address),
             catalogue=self._its_catalogue,
+            probes=self._probes,
+            held=self._held,
             known=lambda whose: self._know(stream, whose),
             address=address,
         )

@@ -71,9 +71,11 @@ def shown_as(name: str) -> str:
     """What PostgreSQL calls a column of the catalogue; of an expression, it says nothing.
 
     Examples:
-        >>> shown_as("relname"), shown_as('"version"()'), shown_as("(1 + 2)")
-        ('relname', 'version', '?column?')
+        >>> shown_as("relname"), shown_as('"version"()'), shown_as("(1 + 2)"), shown_as("CASE  WHEN (a) THEN (1) END")
+        ('relname', 'version', '?column?', 'case')
     """
+    if name.startswith("CASE "):
+        return "case"
     found = named(name.replace('"', ""))
     return found if _PLAIN.fullmatch(found) else "?column?"
 
@@ -85,29 +87,32 @@ class Shape:
     Args:
         columns: each name in the answer, with its kind.
         ends: the columns beside which the ends of intervals stand.
+        unquoted: names that are shown in small letters.
     """
 
     columns: Sequence[tuple[str, str]]
     ends: frozenset[str] = frozenset()
+    unquoted: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, plan: Planned, *, intervals: bool) -> Shape:
+    def of(cls, plan: Planned, unquoted: frozenset[str] = frozenset(), *, intervals: bool) -> Shape:
         """That of the answer to one question.
 
         Args:
             plan: of it.
+            unquoted: names that are shown in small letters.
             intervals: whether the ends of intervals are wanted.
         """
         (columns,), (expected,) = plan.columns, plan.expected
         ends = frozenset(each.column for each in expected) if intervals else frozenset()
-        return cls([(each.name, each.kind) for each in columns], ends)
+        return cls([(each.name, each.kind) for each in columns], ends, unquoted)
 
     @property
     def fields(self) -> list[Field]:
         """The columns, as a client is told of them: the ends beside each, as `n_low` and `n_high`."""
         found: list[Field] = []
         for name, kind in self.columns:
-            shown = named(name)
+            shown = name.lower() if name in self.unquoted else named(name)
             found.append(field_of(shown, kind))
             if name in self.ends:
                 of_ends = kind if kind in {"date", "timestamp"} else "real"

@@ -20,9 +20,11 @@ PREFIX = "discreet."
 
 _INTERVALS = "intervals"
 
-_FLAGS = {_INTERVALS, "cut_off"}
+_METADATA_PROBES = "metadata_probes"
 
-_OURS = (*OFFERS, _INTERVALS)
+_FLAGS = {_INTERVALS, _METADATA_PROBES, "cut_off"}
+
+_OURS = (*OFFERS, _INTERVALS, _METADATA_PROBES)
 
 _AMOUNT = re.compile(r"\d{1,30}(\.\d{0,30})?([eE][+-]?\d{1,2})?|\.\d{1,30}|\d{1,30}/\d{1,30}", re.ASCII)
 
@@ -181,8 +183,20 @@ class SessionSettings:
         Raises:
             InvalidArgument: a comment says neither yes nor no.
         """
-        said = hints.get(_INTERVALS, self.get(PREFIX + _INTERVALS) or "off")
-        return _checked(PREFIX + _INTERVALS, said) == "on"
+        return self._is_on(_INTERVALS, hints)
+
+    def metadata_probes(self, hints: Mapping[str, str]) -> bool:
+        """Whether MIN and MAX of a whole table are answered with declared bounds.
+
+        Raises:
+            InvalidArgument: a comment says neither yes nor no.
+        """
+        return self._is_on(_METADATA_PROBES, hints)
+
+    def _is_on(self, name: str, hints: Mapping[str, str]) -> bool:
+        """Whether a flag is set, by a comment or else by the session."""
+        said = hints.get(name, self.get(PREFIX + name) or "off")
+        return _checked(PREFIX + name, said) == "on"
 
     # ── SET, SHOW, RESET ─────────────────────────────────────────────────────────────────────────────────────────────
 

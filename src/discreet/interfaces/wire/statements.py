@@ -171,7 +171,9 @@ class Statement:
             if size > MOST_CHARACTERS:
                 raise Unsupported(f"a statement with its values may have {MOST_CHARACTERS:,} characters")
             end = token.start + len(token.text)
-        return Written("".join(parts), marks, self.text)
+        quoted = {each.called for each in self.tokens if each.kind == "name"}
+        words = {each.text for each in self.tokens if each.kind == "word" and not each.text.islower()}
+        return Written("".join(parts), marks, self.text, frozenset(words - quoted))
 
 
 _ENDS = {"WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "WINDOW", "SELECT"}
@@ -186,11 +188,13 @@ class Written:
         text: of the question.
         marks: for each token its offset in that text, and in the one that was sent.
         sent: that one.
+        unquoted: its words with capitals that stand nowhere in quotes: PostgreSQL has such names in small letters.
     """
 
     text: str
     marks: Sequence[tuple[int, int]]
     sent: str
+    unquoted: frozenset[str] = frozenset()
 
     def position(self, place: tuple[int, int] | None) -> int:
         """Which character of what was sent a place is, from 1; 0 for none."""
@@ -320,7 +324,7 @@ class Relations(NamedTuple):
                 declared = True
             else:
                 other |= bool(schema) or last not in within
-        return cls(declared, catalogue, other, _EMPTY.search(statement.plain) is not None)
+        return cls(declared, catalogue, other, _is_empty(statement))
 
     @property
     def are_of_the_catalogue(self) -> bool:
@@ -335,8 +339,20 @@ class Relations(NamedTuple):
 
 _CATALOGUE = {"pg_catalog", "information_schema"}
 
-_EMPTY = re.compile(
-    r"^select (?!.*\b(?:union|except|intersect)\b)"  # of which a condition ends the last part alone
-    r"(?:\* |[\w\". ,]+ )from [\w\". ]+(?: limit 0| where (?:1 = 0|0 = 1|false|1 <> 1))$"
-)
-"""A text that asks for columns alone."""
+_EMPTY = re.compile(r" limit 0$| where (?:1 = 0|0 = 1|1 <> 1|1 != 1|false|\( (?:1 = 0|0 = 1|false) \))(?: limit \d+)?$")
+"""The ends of texts that have no rows, whatever comes before: a text of one SELECT, whose columns call no functions."""
+
+_BEYOND = {"UNION", "EXCEPT", "INTERSECT", "GROUP", "HAVING", "INTO"}
+
+
+def _is_empty(statement: Statement) -> bool:
+    """Whether a statement asks for columns alone: no row of any table can be in its answer, nor a number of them."""
+    depth, words = 0, list[str]()
+    for token in statement.tokens:
+        depth += (token.text == "(") - (token.text == ")")
+        if not depth and token.word:
+            words.append(token.word)
+        if token.text == "(" and "FROM" not in words:  # a function: COUNT(*) has a row where nothing else has one
+            return False
+    is_one = words[:1] == ["SELECT"] and words.count("FROM") == 1 and not _BEYOND & set(words)
+    return is_one and _EMPTY.search(statement.plain) is not None

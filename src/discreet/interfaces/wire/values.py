@@ -43,6 +43,9 @@ _ELEMENT_OF: Mapping[int, int] = MappingProxyType({array: oid for oid, array in 
 OID_OF: Mapping[str, int] = MappingProxyType({kind: oid for kind, (oid, _) in _FIELDS.items()} | {"decimal": NUMERIC})
 """The OID of the type for each kind."""
 
+KIND_OF: Mapping[int, str] = MappingProxyType({oid: kind for kind, oid in OID_OF.items()})
+"""And the other way about."""
+
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d{1,40}", re.ASCII)
@@ -99,8 +102,11 @@ def encoded(value: Any, oid: int, form: int) -> bytes | None:  # noqa: ANN401 �
         ) from None
 
 
-def as_text(value: Any) -> str:  # noqa: ANN401 — a value of an answer
+def as_text(value: Any) -> str:  # noqa: ANN401, PLR0911 — a value of an answer; a table of kinds
     """A value as PostgreSQL writes it.
+
+    Raises:
+        TypeMismatch: it is of a kind that has no form here.
 
     Examples:
         >>> as_text(True), as_text(float("inf")), as_text(1e20), as_text([1, None])
@@ -118,8 +124,14 @@ def as_text(value: Any) -> str:  # noqa: ANN401 — a value of an answer
             return value.isoformat(" ")
         case list():
             return f"{{{','.join('NULL' if each is None else _element(as_text(each)) for each in value)}}}"
-        case _:
+        case str():
+            return value
+        case int():
             return str(value)
+        case date():
+            return value.isoformat()
+        case _:
+            raise TypeMismatch(f"a value of type {type(value).__name__} can't be sent", hint="CAST it to text")
 
 
 _BARE = re.compile(r"(?!null\Z)[^\s{}\",\\]+", re.IGNORECASE)

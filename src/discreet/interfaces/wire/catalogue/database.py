@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib.resources import files
 from threading import Timer
 from types import MappingProxyType
@@ -85,11 +86,13 @@ class Asked(NamedTuple):
         user: as whom the client is connected.
         of_catalogue: whether it is about PostgreSQL's relations; else about the columns of declared tables, which stand
             apart from these: whatever names one of them by another way finds nothing, instead of no rows.
+        views: of the session that asks: the name of each, with its columns and their kinds.
     """
 
     text: str
     user: str
     of_catalogue: bool = True
+    views: Sequence[tuple[str, Sequence[tuple[str, str]]]] = ()
 
 
 class Found(NamedTuple):
@@ -125,6 +128,7 @@ class Database:
         self._run(f"SET VARIABLE database = {string(str(schema['name']))}")
         self._run(f"SET VARIABLE version = {string(version)}")
         self._database = str(schema["name"])
+        self._settings = {name.lower(): string(value) for name, value in settings.items()}
         made = [
             *(f"CREATE SCHEMA {name}" for name in SCHEMAS.values()),
             *(f"CREATE TYPE {name} AS VARCHAR" for name in _ALIASES),
@@ -170,7 +174,7 @@ class Database:
         if not {statement.tokens[0].word, statement.tokens[0].text} & (_ALLOWED | {"("}):
             raise Unsupported("the catalogue is only read")
         words = {name: string(asked.user) for name in ("CURRENT_USER", "SESSION_USER", "CURRENT_ROLE")}
-        words |= {"CURRENT_CATALOG": string(self._database), "CURRENT_SCHEMA": "'public'"}
+        words |= self._settings | {"CURRENT_CATALOG": string(self._database), "CURRENT_SCHEMA": "'public'"}
         written = in_duckdb(statement, words, self._refused)
         timer = Timer(_SECONDS, connection.interrupt)
         timer.start()
@@ -178,6 +182,9 @@ class Database:
             parsed = connection.extract_statements(written)
             if len(parsed) != 1 or parsed[0].type != duckdb.StatementType.SELECT:
                 raise Unsupported("the catalogue is only read")
+            connection.execute("BEGIN")
+            for name, columns in asked.views:
+                self._fill_view(name, columns)
             connection.execute(parsed[0])
             described = [(str(each[0]), str(each[1])) for each in connection.description or ()]
             rows = connection.fetchmany(MOST_ROWS + 1)
@@ -191,6 +198,8 @@ class Database:
             raise _refusal(str(error)) from None
         finally:
             timer.cancel()
+            with suppress(duckdb.Error):  # there is none where nothing was begun
+                connection.rollback()
         if sum(len(str(cell)) for row in rows for cell in row) > _MOST_CHARACTERS:
             raise Unsupported("this answer of the catalogue is too large", hint="ask for less of it")
         if len(rows) > MOST_ROWS:
@@ -237,6 +246,7 @@ class Database:
         self._insert("pgc.pg_user", usename="discreet", usesysid=_OWNER)
         self._insert("pgc.pg_am", oid=2, amname="heap", amtype="t")
         self._insert("pgc.pg_tablespace", oid=1663, spcname="pg_default", spcowner=_OWNER)
+        self._insert("pgi.character_sets", character_set_name="UTF8", character_repertoire="UCS", form_of_use="UTF8")
         for oid, name in _OWN_RELATIONS.items():
             self._insert("pgc.pg_class", oid=oid, relname=name, relnamespace=_PG_CATALOG, relowner=_OWNER, relkind="r")
         for oid, name in ((100, "default"), (950, "C")):
@@ -269,6 +279,21 @@ class Database:
         numbers = {str(each["name"]): number for number, each in enumerate(columns, start=1)}
         for place, link in enumerate(table["links"]):
             self._fill_link(str(link), place, (name, oid), numbers, tables)
+
+    def _fill_view(self, name: str, columns: Sequence[tuple[str, str]]) -> None:
+        """A temporary view of one session, until the transaction ends in which it is asked about."""
+        oid = _FIRST_OID + crc32(f"view {name}".encode()) % 2**31
+        self._insert(
+            "pgc.pg_class", oid=oid, relname=name, relnamespace=_PUBLIC, relowner=_OWNER, relkind="v",
+            relpersistence="t", relreplident="n", relnatts=len(columns), reltuples=-1, relispopulated=True,
+        )  # fmt: skip
+        self._insert(
+            "pgi.tables", table_catalog=self._database, table_schema="public", table_name=name, table_type="VIEW",
+            is_insertable_into="NO", is_typed="NO",
+        )  # fmt: skip
+        for number, (column, kind) in enumerate(columns, start=1):
+            said = {"name": column, "kind": kind, "nullable": True, "bounds": None, "keys": None}
+            self._fill_column(name, oid, number, said)
 
     def _fill_column(self, table: str, oid: int, number: int, column: Mapping[str, Any]) -> None:
         """One column."""

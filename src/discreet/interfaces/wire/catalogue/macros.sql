@@ -47,6 +47,12 @@ CREATE MACRO pgc.pg_column_is_updatable(relation, col, triggers) AS false;
 CREATE MACRO pgc.pg_relation_is_updatable(relation, triggers) AS 0;
 CREATE MACRO pgc.quote_ident(said) AS
     CASE WHEN regexp_full_match(said, '[a-z_][a-z0-9_$]*') THEN said ELSE '"' || replace(said, '"', '""') || '"' END;
+CREATE MACRO pgc._pg_put(pattern, value) AS CASE regexp_extract(pattern, '%([sI])', 1)
+    WHEN 's' THEN regexp_replace(pattern, '%s', coalesce(CAST(value AS VARCHAR), ''))
+    WHEN 'I' THEN regexp_replace(pattern, '%I', pgc.quote_ident(value)) ELSE pattern END;
+CREATE MACRO pgc.pg_format(pattern, a) AS pgc._pg_put(pattern, a), (pattern, a, b) AS pgc._pg_put(pgc._pg_put(pattern, a), b);
+CREATE MACRO pgc.parse_ident(said) AS string_split(replace(said, '"', ''), '.');
+CREATE MACRO pgc.string_to_array(said, sign) AS TABLE SELECT string_split(said, sign) AS s;
 CREATE MACRO pgc.quote_literal(said) AS '''' || replace(said, '''', '''''') || '''';
 CREATE MACRO pgc.obj_description(object, catalogue := 'pg_class') AS (
     SELECT own_text FROM (SELECT objoid AS own_oid, description AS own_text FROM pgc.pg_description WHERE objsubid = 0)

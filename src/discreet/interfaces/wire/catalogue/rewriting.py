@@ -28,7 +28,12 @@ _OWN_SCHEMAS = {"system", "main"}
 """Where DuckDB's own functions are, in the place of which the catalogue has others."""
 
 _RENAMED: Mapping[str, str] = MappingProxyType(
-    {"json_build_object": "json_object", "jsonb_build_object": "json_object", "array_to_json": "to_json"}
+    {
+        "json_build_object": "json_object",
+        "jsonb_build_object": "json_object",
+        "array_to_json": "to_json",
+        "format": "pg_format",  # DuckDB's has {} in the place of %s
+    }
 )
 """Functions that have another name in DuckDB."""
 
@@ -40,13 +45,14 @@ def in_duckdb(statement: Statement, words: Mapping[str, str], refused: Container
 
     Args:
         statement: that was sent, with literals in the places of its parameters.
-        words: what `CURRENT_USER` and `CURRENT_CATALOG` stand for, as literals.
+        words: what `CURRENT_USER` and `CURRENT_CATALOG` stand for, and settings by their names, as literals.
         refused: functions that can't be called, in lower case.
 
     Raises:
         Unsupported: it calls a function that is about DuckDB itself.
     """
     tokens, parts, at = statement.tokens, list[str](), 0
+    written = _around_calls(tokens)
     while at < len(tokens):
         token = tokens[at]
         name = token.called.lower()
@@ -54,8 +60,44 @@ def in_duckdb(statement: Statement, words: Mapping[str, str], refused: Container
         is_hidden = name.startswith(_HIDDEN) or name in _REFUSED
         if is_hidden or (after == "(" and name in refused) or (after == "." and name in _OWN_SCHEMAS):
             raise Unsupported(f"there is no function {name[:40]!r} in the catalogue")
-        at += _taken(tokens, at, parts, words)
-    return " ".join(parts)
+        if at in written:
+            parts.append(written[at])
+            at += 1
+        else:
+            at += _taken(tokens, at, parts, words)
+    return " ".join(each for each in parts if each)
+
+
+def _around_calls(tokens: Sequence[Token]) -> dict[int, str]:
+    """What is written for tokens of two kinds of calls, in one pass.
+
+    CAST(x AS regclass) looks x up, and generate_series in a list of columns gives a row for each value.
+    """
+    found: dict[int, str] = {}
+    opened: list[int] = []
+    clauses, series = [""], set[int]()
+    for at, token in enumerate(tokens):
+        if token.text == "(":
+            opened.append(at)
+            clauses.append("")
+        elif token.text == ")" and opened:
+            start = opened.pop()
+            clauses.pop()
+            kind = 3 if tokens[at - 2].text == "." else 1  # with pg_catalog before it, or without
+            is_named = tokens[at - 1].called.lower() == "regclass" and tokens[at - kind - 1].word == "AS"
+            if is_named and start and tokens[start - 1].word == "CAST" and tokens[start + 1].kind != "text":
+                found |= {start - 1: "to_regclass"} | dict.fromkeys(range(at - kind - 1, at), "")
+            if start in series:
+                found[at] = ") )"
+        elif token.word in _CLAUSES:
+            clauses[-1] = token.word
+        elif token.called.lower() == "generate_series" and clauses[-1] == "SELECT":
+            found[at] = "unnest ( generate_series"
+            series.add(at + 1)
+    return found
+
+
+_CLAUSES = {"SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION"}
 
 
 _MATCHES = {"~", "!~", "~*", "!~*"}
@@ -89,7 +131,7 @@ def _list(said: str) -> str:
     return f"[{', '.join(quoted(each.strip().strip(chr(34))) for each in said.split(',') if each)}]"
 
 
-def _taken(  # noqa: C901, PLR0911 — a table of what there is
+def _taken(  # noqa: C901, PLR0911, PLR0912 — a table of what there is
     tokens: Sequence[Token], at: int, parts: list[str], words: Mapping[str, str]
 ) -> int:
     """Write what stands for the next tokens; how many that were."""
@@ -108,6 +150,11 @@ def _taken(  # noqa: C901, PLR0911 — a table of what there is
     if token.word in {"LIKE", "ILIKE"} and "\\" in (pattern := _text_at(tokens, at + 1)) and after[1] != "escape":
         parts += (token.text, pattern, "ESCAPE '\\'")  # which PostgreSQL takes for said
         return 2
+    if name == "current_setting" and after[0] == "(" and after[2] == ")":
+        asked = _text_at(tokens, at + 2)[1:-1].lower()
+        if asked in words:
+            parts.append(words[asked])
+            return 4
     if name in SCHEMAS and after[0] == ".":
         is_type = bool(parts) and parts[-1] in {"::", "AS"} and after[2] != "("
         if not is_type and after[2] != "(":
@@ -116,6 +163,9 @@ def _taken(  # noqa: C901, PLR0911 — a table of what there is
     if token.kind == "text" and after[0] == "::" and "regclass" in {after[1], after[3] if after[2] == "." else ""}:
         parts.append(f"to_regclass({token.text})")
         return 3 if after[1] == "regclass" else 5
+    if token.kind == "text" and after[:2] == ["::", "regproc"]:
+        parts.append(token.text.replace("pg_catalog.", ""))
+        return 1
     if token.kind == "text" and after[:2] == ["as", "regclass"]:
         parts += (f"to_regclass({token.text})", "AS", "UINTEGER")
         return 3
