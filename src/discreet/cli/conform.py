@@ -51,6 +51,9 @@ def conform(  # noqa: PLR0913 — each is an option of the command
         list[Path] | None,
         typer.Option(metavar="FILE", help="A file that the server writes, such as its log. May be repeated."),
     ] = None,
+    postgres: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="The server's port for PostgreSQL's protocol, to attack as well.")
+    ] = "",
     format_: options.TextOrJson = TextFormat.TABLE,
 ) -> None:
     """Attack a server in known ways, over the protocol that strangers use.
@@ -67,7 +70,14 @@ def conform(  # noqa: PLR0913 — each is an option of the command
     tokens = [each for said in token for each in _tokens(said)]
     with working("trying"):
         found = tried(
-            url, tokens, spend=spend, twin=twin, canaries=canary or (), families=family or None, written=written or ()
+            url,
+            tokens,
+            spend=spend,
+            twin=twin,
+            canaries=canary or (),
+            families=family or None,
+            written=written or (),
+            postgres_at=postgres,
         )
     if format_ is TextFormat.JSON:
         show_json(found.to_dict())

@@ -1,4 +1,6 @@
-"""Conformance: tries on a server what has been done to servers of its kind. It knows HTTP, and nothing of what answers.
+"""Conformance: tries on a server what has been done to servers of its kind.
+
+It knows HTTP and PostgreSQL's protocol, and nothing of what answers.
 
 trial ─▶ target: who comes in, questions that it answers; every reply is looked through
             │
@@ -9,7 +11,8 @@ trial ─▶ target: who comes in, questions that it answers; every reply is loo
             ├─ resources    bombs, size
             ├─ identity     tokens, roles, assumed names
             ├─ protocol     smuggling, paths, bodies, slow requests, cut connections
-            └─ browser      the API's replies, forged forms, sessions, formulas, scripts, frames, redirects
+            ├─ browser      the API's replies, forged forms, sessions, formulas, scripts, frames, redirects
+            └─ postgres     the same over PostgreSQL's protocol: tokens, answers, ceilings, probes, messages, cuts
 """
 
 from discreet.interfaces.conformance.running import FAMILIES, conform

@@ -28,7 +28,7 @@ def approvals(target: Target, trial: Trial) -> None:
     _of_before(target, trial)
     custodian, second = target.one("custodian"), target.second
     with ExitStack() as made:  # tokens, which are revoked at the end
-        asker, other = (_limited(target, custodian, each.subject, made) for each in (target.analyst, second))
+        asker, other = (limited(target, custodian, each.subject, made) for each in (target.analyst, second))
         _without(target, trial, asker)
         _of_their_own(target, trial, custodian, made)
         _swapped(target, trial, custodian, asker, other)
@@ -56,7 +56,7 @@ def _swapped(target: Target, trial: Trial, custodian: Holder, asker: Holder, oth
         _refused(target, trial, who, each, request, why="that is used up")
 
 
-def _limited(target: Target, custodian: Holder, subject: str, made: ExitStack) -> Holder:
+def limited(target: Target, custodian: Holder, subject: str, made: ExitStack) -> Holder:
     """Someone with a token whose ceiling is below what questions are offered.
 
     Raises:
@@ -154,7 +154,7 @@ def _of_their_own(target: Target, trial: Trial, custodian: Holder, made: ExitSta
     for subject in (custodian.subject, custodian.subject.swapcase()):
         (question,) = target.questions(1)
         with suppress(NotTried):  # then no such name has a second token, which is as good
-            own = _limited(target, custodian, subject, made)
+            own = limited(target, custodian, subject, made)
             request = _requested(target, own, question)
             reply = _decided(target, custodian, request, days=1)
             trial.check(reply.status != OK, "a custodian approved a request of their own")
@@ -197,12 +197,12 @@ def _taken_back(target: Target, trial: Trial, custodian: Holder, asker: Holder) 
 def _ended(target: Target, trial: Trial, custodian: Holder, made: ExitStack) -> None:
     """With the token by which it was requested an approval ends: its holder's next one doesn't bring it back."""
     (question,) = target.questions(1)
-    first = _limited(target, custodian, target.analyst.subject, made)
+    first = limited(target, custodian, target.analyst.subject, made)
     request = _requested(target, first, question)
     _decide(target, custodian, request, days=1)
     name = target.send("GET", "/v1/me", first).data["token"]
     target.send("DELETE", f"/v1/tokens/{name}", custodian)
-    again = _limited(target, custodian, first.subject, made)
+    again = limited(target, custodian, first.subject, made)
     _refused(target, trial, again, question, request, why="that ended with its token")
 
 

@@ -18,9 +18,11 @@ from discreet.interfaces.conformance import (
     disclosures,
     identity,
     noise,
+    postgres,
     protocol,
     resources,
 )
+from discreet.interfaces.conformance.postgres_session import place
 from discreet.interfaces.conformance.target import Target
 from discreet.interfaces.conformance.trial import Finding, Purse, Report, Trial, Verdict
 
@@ -58,8 +60,8 @@ def _canaries(target: Target, twin: Target | None, trial: Trial) -> None:
     """Texts that must occur in no reply: tokens, and the marked values that were given."""
     for each in (target, *(() if twin is None else (twin,))):
         trial.tries += each.seen
-        for place in each.leaks:
-            trial.check(holds=False, otherwise=f"a token or a marked value stands in the reply to {place[:60]}")
+        for asked in each.leaks:
+            trial.check(holds=False, otherwise=f"a token or a marked value stands in the reply to {asked[:60]}")
 
 
 FAMILIES: Mapping[str, Family] = {
@@ -87,6 +89,12 @@ FAMILIES: Mapping[str, Family] = {
     "scripts": _alone("scripts in questions, addresses and names (XSS)", browser.scripts),
     "frames": _alone("pages within other sites' pages (clickjacking)", browser.frames),
     "redirects": _alone("addresses that lead to other sites", browser.redirects),
+    "postgres tokens": _alone("forged, cut, expired and revoked tokens as passwords", postgres.tokens),
+    "postgres answers": _alone("one question as text, statement, cursor, COPY and view", postgres.answers),
+    "postgres ceilings": _alone("offers above a ceiling by SET, options and comments; other roles", postgres.ceilings),
+    "postgres probes": _alone("rows, numbers of rows and files, by way of the catalogue", postgres.probes),
+    "postgres messages": _alone("messages that are none, and texts that mean nothing", postgres.messages),
+    "postgres cuts": _alone("connections of PostgreSQL's protocol, cut and cancelled", postgres.cuts),
     "bytes of twins": _pair("the same requests to servers that differ by one person", disclosures.said),
     "times of twins": _pair("times of replies of servers that differ by one person", disclosures.times),
     "races": _alone("many connections at once, on one question and on the last of a share", answers.races),
@@ -107,6 +115,7 @@ def conform(  # noqa: PLR0913 — what is tested, as whom, and how much it may c
     canaries: Sequence[str] = (),
     families: Sequence[str] | None = None,
     written: Sequence[Path] = (),
+    postgres_at: str = "",
     patience: float = 60.0,
 ) -> Report:
     """Try on a server what has been done to servers of its kind, over the protocol that strangers use.
@@ -123,6 +132,7 @@ def conform(  # noqa: PLR0913 — what is tested, as whom, and how much it may c
         canaries: marked values of the tables, which no reply may have.
         families: which to try; all if left out.
         written: files that the server writes: its log, and what its processes say to standard error.
+        postgres_at: `host:port` of its port for PostgreSQL's protocol.
         patience: how many seconds to wait for a reply.
 
     Raises:
@@ -138,7 +148,9 @@ def conform(  # noqa: PLR0913 — what is tested, as whom, and how much it may c
             raise InvalidArgument(f"what the server writes to {str(path)[:100]} can't be read here")
     purse = Purse(spend)
     target = Target(url, tokens, purse, canaries=canaries, patience=patience)
-    target.written = written
+    target.written, target.postgres = written, postgres_at
+    if postgres_at:
+        place(postgres_at)
     other = None if twin is None else Target(twin, tokens, purse, canaries=canaries, patience=patience)
     if other is not None:
         taken = {each.token for each in other.holders}

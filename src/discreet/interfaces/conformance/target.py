@@ -62,6 +62,7 @@ class Target:
 
     Attributes:
         written: files that the server writes; none unless they are given.
+        postgres: `host:port` of its port for PostgreSQL's protocol; empty unless it is given.
 
     Raises:
         InvalidArgument: no server answers, or none of the tokens is an analyst's.
@@ -74,6 +75,7 @@ class Target:
         self.purse, self.patience = purse, patience
         self.canaries = [text.encode() for text in (*canaries, *tokens)]
         self.written: Sequence[Path] = ()
+        self.postgres = ""
         self.leaks: list[str] = []
         self.seen = 0
         self.pages: list[tuple[str, Reply]] = []
@@ -134,7 +136,7 @@ class Target:
         if content is not None and all(name.lower() != "content-type" for name, _ in told):
             told.append(("Content-Type", "application/json"))
         reply = self.wire.send(method, path, told, content)
-        self._look(f"{method} {path}", reply.body + repr(reply.headers).encode())
+        self.look(f"{method} {path}", reply.body + repr(reply.headers).encode())
         if reply.header("content-type").startswith("text/html"):
             self.pages.append((path, reply))
         return reply
@@ -142,10 +144,10 @@ class Target:
     def raw(self, content: bytes, seconds: float = 1.0) -> Stream:
         """Send raw bytes."""
         found = self.wire.raw(content, seconds)
-        self._look("raw bytes", found.raw)
+        self.look("raw bytes", found.raw)
         return found
 
-    def _look(self, what: str, content: bytes) -> None:
+    def look(self, what: str, content: bytes) -> None:
         """Look for what must be in no reply."""
         self.seen += 1
         if any(canary in content for canary in self.canaries):
