@@ -432,6 +432,36 @@ def test_tools_find_the_tables_and_their_columns(door: Door) -> None:
     assert float(spent(door.running) - before) == pytest.approx(0.05)
 
 
+def test_odbc_finds_tables_and_asks(door: Door) -> None:
+    """As Excel does: tables, columns, keys and types for nothing; a question, with parameters, is one debit."""
+    pyodbc = pytest.importorskip("pyodbc", reason="pyodbc isn't installed", exc_type=ImportError)
+    driver = next((each for each in pyodbc.drivers() if each.startswith("PostgreSQL Unicode")), None)
+    if driver is None:
+        pytest.skip("psqlODBC isn't installed: apt-get install odbc-postgresql")
+    before, token = spent(door.running), door.running.tokens["analyst"]
+    said = f"DRIVER={{{driver}}};SERVER=127.0.0.1;PORT={door.port};DATABASE=people;UID=me;PWD={token};SSLmode=disable"
+    with closing(pyodbc.connect(said, autocommit=True)) as connected:
+        cursor = connected.cursor()
+        assert [tuple(row)[:4] for row in cursor.tables(tableType="TABLE")] == [("people", "public", "people", "TABLE")]
+        assert [(row.column_name, row.type_name) for row in cursor.columns(table="people")] == [
+            ("id", "int8"),
+            ("k", "text"),
+        ]
+        assert cursor.primaryKeys(table="people").fetchall() == cursor.foreignKeys(table="people").fetchall() == []
+        assert cursor.statistics(table="people").fetchall() == []
+        assert len(cursor.getTypeInfo().fetchall()) > 10
+        assert cursor.execute("SELECT DISTINCT k FROM people ORDER BY 1").fetchval() == "a"
+        assert spent(door.running) == before
+        cursor.execute("SET discreet.epsilon = 0.05")
+        asked = "SELECT k, COUNT(*) AS n FROM people WHERE id < ? AND k <> ? GROUP BY k ORDER BY k"
+        rows = [[tuple(row) for row in cursor.execute(asked, 51, "zz").fetchall()] for _ in range(3)]
+        assert rows[0] == rows[1] == rows[2]
+        with pytest.raises(pyodbc.Error) as caught:
+            cursor.execute("SELECT nothing FROM people")
+        assert caught.value.args[0] == "42703"
+    assert float(spent(door.running) - before) == pytest.approx(0.05)
+
+
 @pytest.mark.soak
 def test_psql_shows_what_it_shows_of_a_real_server(door: Door) -> None:
     """Of a table with the same columns, and of types and functions that tools ask for."""
