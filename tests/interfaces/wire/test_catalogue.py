@@ -172,6 +172,8 @@ def test_declared_tables_have_columns_and_stand_apart(found: Database) -> None:
     """What asks for no rows has the columns, as they are declared."""
     said = found.ask(Asked('SELECT * FROM public."Odd ""name""" LIMIT 0', "me", of_catalogue=False))
     assert said == ([("person", "BIGINT"), ("at", "TIMESTAMP"), ("price", "DOUBLE")], [])
+    named = found.ask(Asked('SELECT at, t.at AS b FROM public."Odd ""name""" t WHERE 1=0', "me", of_catalogue=False))
+    assert named == ([("at", "TIMESTAMP"), ("b", "TIMESTAMP")], [])
     with pytest.raises(UnknownTable):
         found.ask(Asked("SELECT 1 FROM pgc.pg_class", "me", of_catalogue=False))
 

@@ -139,6 +139,8 @@ class Database:
         for macro in files("discreet.interfaces.wire.catalogue").joinpath("macros.sql").read_text("utf-8").split(";\n"):
             self._run(macro)
         self._fill(schema, settings)
+        columns = (str(column["name"]) for table in schema["tables"] for column in table["columns"])
+        self._columns = {name.upper(): _quoted(name) for name in columns}
         self._run("SET search_path = 'pgc'")
         self._refused = self._tabular() - TABLE_FUNCTIONS
         self._declared.execute("SET search_path = 'public'")
@@ -175,6 +177,7 @@ class Database:
             raise Unsupported("the catalogue is only read")
         words = {name: string(asked.user) for name in ("CURRENT_USER", "SESSION_USER", "CURRENT_ROLE")}
         words |= self._settings | {"CURRENT_CATALOG": string(self._database), "CURRENT_SCHEMA": "'public'"}
+        words |= {} if asked.of_catalogue else self._columns
         written = in_duckdb(statement, words, self._refused)
         timer = Timer(_SECONDS, connection.interrupt)
         timer.start()

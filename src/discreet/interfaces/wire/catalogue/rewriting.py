@@ -37,6 +37,12 @@ _RENAMED: Mapping[str, str] = MappingProxyType(
 )
 """Functions that have another name in DuckDB."""
 
+_NAMES_ELSEWHERE = {
+    *("ANTI", "ASOF", "AT", "DESCRIBE", "GLOB", "LAMBDA", "PIVOT", "PIVOT_LONGER", "PIVOT_WIDER", "POSITIONAL"),
+    *("QUALIFY", "SEMI", "SHOW", "SUMMARIZE", "UNPACK", "UNPIVOT"),
+}
+"""Keywords of DuckDB's that are names in PostgreSQL."""
+
 _KEYWORDS = {"CURRENT_USER", "SESSION_USER", "CURRENT_CATALOG", "CURRENT_SCHEMA", "CURRENT_ROLE"}
 
 
@@ -45,7 +51,8 @@ def in_duckdb(statement: Statement, words: Mapping[str, str], refused: Container
 
     Args:
         statement: that was sent, with literals in the places of its parameters.
-        words: what `CURRENT_USER` and `CURRENT_CATALOG` stand for, and settings by their names, as literals.
+        words: what `CURRENT_USER` and `CURRENT_CATALOG` stand for, and settings by name, as literals; and names of
+            columns that are keywords of DuckDB's, in quotes.
         refused: functions that can't be called, in lower case.
 
     Raises:
@@ -174,6 +181,9 @@ def _taken(  # noqa: C901, PLR0911, PLR0912 — a table of what there is
         return 1
     if name in _RENAMED and after[0] == "(":
         parts.append(_RENAMED[name])
+        return 1
+    if token.word in _NAMES_ELSEWHERE and after[0] not in {"(", "time"} and token.word in words:
+        parts.append(words[token.word])
         return 1
     if token.word in _KEYWORDS and after[0] != "(" and (not parts or parts[-1] != "."):
         parts.append(words[token.word])
