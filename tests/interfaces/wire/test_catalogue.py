@@ -168,6 +168,19 @@ def test_what_nothing_interrupts_is_ended_by_the_system() -> None:
     assert os.WTERMSIG(status) == signal.SIGALRM
 
 
+def test_views_are_there_for_who_made_them_alone(found: Database) -> None:
+    """While they are asked about, even where that fails; and no longer."""
+    asked = (
+        "SELECT relname, attname, atttypid FROM pg_attribute JOIN pg_class c ON c.oid = attrelid WHERE relkind = 'v'"
+    )
+    views = [("mine", [("a", "integer"), ("it's", "date")])]
+    rows = [tuple(each) for each in found.ask(Asked(asked, "me", views=views)).rows]
+    assert rows == [("mine", "a", 20), ("mine", "it's", 1082)]
+    with pytest.raises(DiscreetError):
+        found.ask(Asked("SELECT nothing FROM pg_class", "me", views=views))
+    assert found.ask(Asked(asked, "me")).rows == []
+
+
 def test_declared_tables_have_columns_and_stand_apart(found: Database) -> None:
     """What asks for no rows has the columns, as they are declared."""
     said = found.ask(Asked('SELECT * FROM public."Odd ""name""" LIMIT 0', "me", of_catalogue=False))

@@ -200,12 +200,12 @@ def test_a_view_is_a_name_for_a_text_until_it_is_dropped_or_rolled_back() -> Non
 def test_views_are_few_and_short_however_they_name_each_other() -> None:
     """So none doubles another until memory is full; and what isn't a temporary view isn't made."""
     tripled = "".join(
-        f"CREATE TEMP VIEW v{n} AS SELECT * FROM {', '.join(f'v{m}' for m in range(n))};" for n in range(1, 19)
+        f"CREATE TEMP VIEW v{n} AS SELECT * FROM {', '.join(f'v{m}' for m in range(n))};" for n in range(1, 10)
     )
-    found = spoken(query(f"CREATE TEMP VIEW v0 AS SELECT {'1 ' * 400}") + query(tripled))
+    found = spoken(query(f"CREATE TEMP VIEW v0 AS SELECT {'1 ' * 4000}") + query(tripled))
     assert states(found) == ["53400"]
     for said, state in (
-        ("".join(f"CREATE TEMP VIEW v{n} AS SELECT 1;" for n in range(21)), "53400"),
+        ("".join(f"CREATE TEMP VIEW v{n} AS SELECT 1;" for n in range(11)), "53400"),
         ("CREATE TEMP VIEW v AS SELECT 1; CREATE TEMP VIEW v AS SELECT 2", "42P07"),
         ("CREATE TEMP VIEW People AS SELECT 1", "42P07"),
         ("CREATE TEMP VIEW pg_class AS SELECT 1", "42P07"),
@@ -228,7 +228,7 @@ def test_what_nobody_answers_is_counted_by_its_form() -> None:
     """Of no text more than keywords and names of the catalogue; of no more forms than there may be."""
     written: list[tuple[str, int]] = []
     log, metrics = Flawless(), Metrics()
-    log.write = lambda _, *, form="", times=0, **__: written.append((form, times))  # type: ignore[method-assign]
+    log.write = lambda _, *, form="", times=0, **__: written.append((form, times))  # type: ignore[method-assign]  # a log that keeps them
     probes = UnansweredProbes(metrics, log)
     for n in range(100):
         probes.count(statements(f"SELECT pg_secret('{n}', {n}) AS alice{n} FROM \"bob\" -- {n}")[0])

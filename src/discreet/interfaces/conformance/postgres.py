@@ -20,7 +20,7 @@ from discreet.interfaces.conformance.postgres_session import (
     text,
     ways,
 )
-from discreet.interfaces.conformance.target import Holder, Target
+from discreet.interfaces.conformance.target import OK, Holder, Target
 from discreet.interfaces.conformance.trial import Trial
 
 _CONNECTIONS = 16
@@ -96,7 +96,7 @@ def answers(target: Target, trial: Trial) -> None:
     if not values:
         raise NotTried("no question got an answer over PostgreSQL's protocol")
     over_http = target.ask(question)
-    if over_http.status == 200:  # noqa: PLR2004 — OK
+    if over_http.status == OK:
         trial.check(str(next(iter(over_http.data["rows"][0].values()))) in values, "the doors give two values")
     target.purse.take(target.offer * _CONNECTIONS)
     at_once = query(f"/* discreet.epsilon = {target.offer} */ {target.questions(1)[0]}")

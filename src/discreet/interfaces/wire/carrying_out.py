@@ -327,7 +327,7 @@ class Statements:
 
     def _looked_up(self, text: str, unquoted: frozenset[str] = frozenset(), *, of_catalogue: bool) -> Outcome:
         """What the catalogue's process says; names that are `unquoted` in small letters."""
-        views = [(name, each.columns) for name, each in self._views.all.items()] if of_catalogue else []
+        views = [(name, each.columns) for name, each in self._views.all.items() if of_catalogue and name in text]
         asked = Asked(text, self._user, of_catalogue=of_catalogue, views=views)
         found = self._catalogue.ask(asked, self._questions.known().subject)
         names = [(name.lower() if name in unquoted else shown_as(name)) for name, _ in found.columns]

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from discreet.interfaces.wire.outcomes import Refused
 from discreet.interfaces.wire.statements import Statement, statements
 
-_MOST_VIEWS = 20
+_MOST_VIEWS = 10
 _MOST_CHARACTERS = 16_384
-"""How many a session may have, and of how many characters each; texts that use others hold these."""
+_MOST_COLUMNS = 100
+"""How many a session may have, and of how many characters and columns each; texts that use others hold these."""
 
 _LONGEST_NAME = 63
 
@@ -86,9 +87,10 @@ class Views:
         """
         if name in self.all and not replaces:
             raise Refused("42P07", f'relation "{name}" already exists', "DROP VIEW")
-        if len(self.all) >= _MOST_VIEWS or len(view.text) > _MOST_CHARACTERS:
-            most = f"at most {_MOST_VIEWS} views, of {_MOST_CHARACTERS:,} characters each"
-            raise Refused("53400", f"a session has {most}")
+        is_large = len(view.text) > _MOST_CHARACTERS or len(view.columns) > _MOST_COLUMNS
+        if is_large or len(self.all) >= _MOST_VIEWS:
+            each = f"{_MOST_CHARACTERS:,} characters and {_MOST_COLUMNS} columns each"
+            raise Refused("53400", f"a session has at most {_MOST_VIEWS} views, of {each}")
         self.all[name] = view
 
     def drop(self, name: str, *, if_exists: bool) -> None:

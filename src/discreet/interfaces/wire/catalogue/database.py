@@ -86,7 +86,7 @@ class Asked(NamedTuple):
         user: as whom the client is connected.
         of_catalogue: whether it is about PostgreSQL's relations; else about the columns of declared tables, which stand
             apart from these: whatever names one of them by another way finds nothing, instead of no rows.
-        views: of the session that asks: the name of each, with its columns and their kinds.
+        views: of the session that asks, which the text names: the name of each, with its columns and their kinds.
     """
 
     text: str
