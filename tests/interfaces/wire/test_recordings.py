@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from discreet.interfaces.wire import Listener
+from discreet.interfaces.wire.statements import statements
 from discreet.service import ReleaseTimes, Service, Settings
 from support.accounts import declared, founded, of_each_role
 from support.postgres import connected, running_server
 from support.served import Served, in_threads, spent
-from support.wire import cells, message, parts, query, replies, startup, text
+from support.wire import SYNC, bind, cells, describe, execute, message, parse, parts, query, replies, startup, text
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg isn't installed")
 
@@ -102,9 +103,9 @@ class Client:
             found += part
         return found
 
-    def send(self, sql: str) -> Reply:
-        """The rows of all statements of a text, and the first error's SQLSTATE."""
-        self._sock.sendall(query(sql))
+    def send(self, sql: str, *, prepares: bool = False) -> Reply:
+        """The rows of all statements of a text, and its first error; of one statement, prepared if that is wanted."""
+        self._sock.sendall(parse(sql) + bind() + describe() + execute() + SYNC if prepares else query(sql))
         found = list(replies(self._read()))
         return Reply(
             [[each if each is None else each.decode() for each in cells(body)] for kind, body in found if kind == "D"],
@@ -213,6 +214,9 @@ def test_probes_are_answered_from_declarations_for_nothing(door: Door, tool: str
             client.send("ROLLBACK")
             if what in {"same", "free"}:
                 assert not reply.error, (sql, reply.error)
+                if len(statements(sql)) == 1:  # as pgjdbc, Npgsql and pgx send it
+                    again = client.send(sql, prepares=True)
+                    assert (again.rows, again.names, again.error) == (reply.rows, reply.names, {}), sql
             elif what in {"asked", "bounds"}:
                 assert reply.error["R"] == "offer_required", (sql, reply.error)
             elif "R" in reply.error:
