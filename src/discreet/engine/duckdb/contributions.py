@@ -130,7 +130,8 @@ def make_contributions(  # noqa: PLR0913 — a question and where it is asked
             joins.append(f"LEFT JOIN bins_{column} ON {column} IS NOT DISTINCT FROM bins_{column}.v")
         counted.append(f"{_as_counted(column, measure)} AS {column}")
     session.execute(
-        f"CREATE TEMP VIEW {CONTRIBUTIONS} AS SELECT {', '.join(counted) or 'one'} FROM ({source_rows}) {' '.join(joins)}"
+        f"CREATE TEMP VIEW {CONTRIBUTIONS} AS "
+        f"SELECT {', '.join(counted) or 'one'} FROM ({source_rows}) {' '.join(joins)}"
     )
 
 
