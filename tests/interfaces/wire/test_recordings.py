@@ -313,5 +313,7 @@ def test_what_costs_nothing_needs_no_offer_and_what_was_paid_for_does(door: Door
         assert client.send(f"/* discreet.epsilon = 1 */ {asked}").rows
         assert client.send(asked).error["R"] == "offer_required"
         assert client.send("SELECT DISTINCT region FROM visits").rows == [["east"], ["north"], ["west"]]
+        assert "nothing is read of the data" in str(client.send("EXPLAIN SELECT DISTINCT region FROM visits").rows)
+        assert client.send(f"EXPLAIN {asked}").error["R"] == "offer_required"
         assert client.send("SELECT region AS Region FROM visits GROUP BY 1").names == ["region"]
         assert client.send('SELECT region AS "Region" FROM visits GROUP BY 1').names == ["Region"]

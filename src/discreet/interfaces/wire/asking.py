@@ -65,7 +65,12 @@ class Questions:
         Raises:
             DiscreetError: the question is refused.
         """
-        return self._service.plan(self.known(), written.text, terms)
+        try:
+            return self._service.plan(self.known(), written.text, terms)
+        except OfferRequired:
+            if (plan := self._free(written, terms)) is None:
+                raise
+            return plan
 
     def ask(self, written: Written, terms: Mapping[str, Any], *, intervals: bool) -> Outcome:
         """Ask a question, and wait until its answer leaves.
@@ -104,12 +109,16 @@ class Questions:
         try:
             return self._service.ask(self.known(), Ask(written.text, terms))
         except OfferRequired:
-            nominal, plan = {**_NOMINAL, **terms}, None
-            with suppress(DiscreetError):
-                plan = self._service.plan(self.known(), written.text, nominal)
-            if plan is None or plan.cost != Cost():
+            if (plan := self._free(written, terms)) is None:
                 raise
-        return self._service.ask(self.known(), Ask(written.text, nominal, digest=plan.digest))
+        return self._service.ask(self.known(), Ask(written.text, {**_NOMINAL, **terms}, digest=plan.digest))
+
+    def _free(self, written: Written, terms: Mapping[str, Any]) -> Planned | None:
+        """The plan of a question that costs nothing, for which any offer will do; None for another one."""
+        with suppress(DiscreetError):
+            plan = self._service.plan(self.known(), written.text, {**_NOMINAL, **terms})
+            return plan if plan.cost == Cost() else None
+        return None
 
     def note(self, error: DiscreetError | None, entry: int = 0, address: str = "") -> None:
         """Count and log what became of a question, or of a connection: never its text, nor a token."""
