@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from hashlib import sha256
 from html.parser import HTMLParser
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from discreet.anonymity import read
 from discreet.anonymity.risk import assess
 from discreet.cli.common import columns
 from discreet.cli.common.exit_codes import ExitCode
+from discreet.cli.risk.filing import Filed, digest
 from discreet.cli.risk.page import page
 from discreet.cli.show import pages
 
@@ -209,6 +212,48 @@ def test_the_page_is_whole_and_readable(people: Path, run: Any) -> None:
     assert [each["role"] for each in outline.of("svg")] == ["img", "img"]
 
 
+def test_the_page_can_be_filed(here: Path, run: Any) -> None:
+    """When, by which command, of which files, judged by WP216 and HIPAA, to sign; no cell of either table is on it."""
+    rows = "".join(f"Zoë{n % 7},{n % 5}0{n % 7}42,{40 + n % 3},Xy{n % 2}\n" for n in range(140))
+    (here / "t.csv").write_text(f"nick,zip,age,illness\n{rows}", encoding="utf-8")
+    (here / "safe.csv").write_text("age,illness\n" + "40,Xy1\n" * 70 + "41,Xy0\n" * 70, encoding="utf-8")
+    said = ("risk", "t.csv", "-q", "zip,age", "-s", "illness", "--rows-are-people", "-o", "t.html")
+    assert run(*said, "--release", "safe.csv").exit_code == 0
+    text = (here / "t.html").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
+    words = " ".join(" ".join(Outline(text).texts).split())
+    command = "discreet risk t.csv --quasi-identifying zip,age --sensitive illness --rows-are-people"
+    for each in (
+        f"{command} --html t.html --release safe.csv",
+        f"discreet {version('discreet')}",
+        *(sha256((here / name).read_bytes()).hexdigest() for name in ("t.csv", "safe.csv")),
+        "singling out: Can one person be isolated in the table? not seen",
+        "B Geographic subdivisions smaller than a state by name and by content ☒ zip, by its name ☐ not found",
+        "Q Full-face photographs and comparable images can't be told from a table – –",
+        "illness: 140 of 140 rows have a class of one value.",
+        "This report is no legal advice.",
+        "Signature",
+    ):
+        assert each in words
+    assert words.count("☒") + words.count("☐") + words.count("–") >= 36
+    assert not re.search("Zoë|0042|Xy[01]", text)
+    alone = run(*said[:-2], "--release", "safe.csv")
+    assert (alone.exit_code, "--html FILE" in alone.stderr) == (ExitCode.REFUSED, True)
+    (here / "other.csv").write_text("x,y\n1,2\n", encoding="utf-8")
+    refused = run(*said, "--force", "--release", "other.csv")
+    assert (refused.exit_code, "zip, age" in refused.stderr) == (ExitCode.REFUSED, True)
+
+
+def test_a_folder_has_a_hash(here: Path) -> None:
+    """That of all files in it: names, contents and all."""
+    (here / "parts").mkdir()
+    (here / "parts" / "a").write_text("1", encoding="utf-8")
+    first = digest(here / "parts")
+    (here / "parts" / "b").write_text("1", encoding="utf-8")
+    second = digest(here / "parts")
+    (here / "parts" / "b").write_text("2", encoding="utf-8")
+    assert len({first, second, digest(here / "parts")}) == 3
+
+
 def test_names_within_the_page_are_its_own(people: Path, run: Any) -> None:
     """No two figures share an id, each is named by texts that exist, and whatever is referred to is there."""
     run("risk", "people.csv", "--html", "people.html")
@@ -227,7 +272,10 @@ def test_names_within_the_page_are_its_own(people: Path, run: Any) -> None:
 def test_names_are_texts_on_the_page(name: str) -> None:
     """Whatever a column, a file or a sensitive attribute is called, it makes no tag and no attribute."""
     table = read({name: [1, 2, 2, 3], f"{name}2": ["a", "a", "b", "b"]})
-    text = page(assess(table, quasi_identifiers=[name], sensitive=[f"{name}2"]), name)
+    report = assess(table, quasi_identifiers=[name], sensitive=[f"{name}2"])
+    made = Path(__file__)
+    filed = Filed(command=name, source=made, release=made, parameters={name: name}, of_release=report)
+    text = page(report, name, filed)
     outline = Outline(text)
     assert {"script", "b"} & {tag for tag, _ in outline.tags} == set()
     assert not any(key.startswith("on") for _, attributes in outline.tags for key in attributes)

@@ -77,3 +77,23 @@ def test_a_changed_snapshot_does_not_verify(town: Path, run: Any) -> None:
     manifest = path.with_name("manifest.json")
     manifest.write_text(manifest.read_text("utf-8").replace('"digest": "', '"digest": "0'), "utf-8")
     assert "isn't what was admitted" in damaged()
+
+
+def test_a_certificate_is_a_page_to_print(town: Path, run: Any) -> None:
+    """With the answer, its intervals, how it was made and who signed it; what doesn't hold has none."""
+    asked = run("ask", "SELECT sex, COUNT(*) AS n FROM census GROUP BY sex", "--epsilon", "0.5", "--format", "json")
+    (town / "answer.json").write_text(asked.stdout, encoding="utf-8")
+    key = run("key").stdout.strip()
+    said = ("verify", "--certificate", "answer.json", "--key", key, "--html", "page.html")
+    assert run(*said).exit_code == 0
+    text = (town / "page.html").read_text(encoding="utf-8")
+    answer = json.loads(asked.stdout)
+    (low, high), signature = answer["intervals"]["n"][0], answer["signature"]["value"]
+    for each in (f"{answer['rows'][0]['n']:,}", f"{low:,} to {high:,}", "ε\xa0=\xa00.5", "add-remove", key, signature):
+        assert each in text
+    refused = run(*said)
+    assert (refused.exit_code, "--force" in refused.stderr) == (1, True)
+    (town / "forged.json").write_text(asked.stdout.replace('"reused": false', '"reused": true'), encoding="utf-8")
+    forged = run("verify", "--certificate", "forged.json", "--key", key, "--html", "forged.html")
+    assert (forged.exit_code, (town / "forged.html").exists()) == (4, False)
+    assert run("verify", "--html", "ledger.html").exit_code == 1

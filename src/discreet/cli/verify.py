@@ -11,9 +11,10 @@ import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.exit_codes import ExitCode
-from discreet.cli.common.files import read_key, read_text
+from discreet.cli.common.files import read_key, read_text, refuse_to_replace, write_text
 from discreet.cli.common.reporting import reported
 from discreet.cli.common.where import opened
+from discreet.cli.show import pages
 from discreet.cli.show.formats import TextFormat
 from discreet.cli.show.screen import say
 from discreet.cli.show.sheets import show_json
@@ -42,6 +43,11 @@ def verify(  # noqa: PLR0913 — what can be verified, each by name
         str | None, typer.Option("--key", metavar="KEY", help="The public key they must be signed with, or its file.")
     ] = None,
     format_: options.TextOrJson = TextFormat.TABLE,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Also write a certificate that holds as a page, to be printed."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing page.")] = False,
     config: options.Config = options.CONFIG,
 ) -> None:
     """Recompute the ledger's hash chain and every loss in it, and the hashes of the admitted tables' files.
@@ -52,8 +58,12 @@ def verify(  # noqa: PLR0913 — what can be verified, each by name
     With `--key` and `--certificate` or `--head`, it verifies a signed answer or signed heads anywhere, without a
     configuration, a ledger or a server. Get the key from its owner, not from someone who shows you the answer.
     """
+    if html is not None:
+        if certificate is None or head is not None:
+            raise InvalidArgument("--html is for a certificate", hint="--certificate FILE --key KEY --html PAGE")
+        refuse_to_replace(html, force=force, read=[certificate], endings=pages.ENDINGS)
     if certificate is not None or head is not None:
-        _verify_signed(certificate, head, key, as_json=format_ is TextFormat.JSON)
+        _verify_signed(certificate, head, key, html, as_json=format_ is TextFormat.JSON)
         return
     if key is not None:
         raise InvalidArgument("--key is for verifying something signed", hint="--certificate FILE, or --head FILE")
@@ -79,8 +89,10 @@ def verify(  # noqa: PLR0913 — what can be verified, each by name
         raise typer.Exit(ExitCode.LEDGER)
 
 
-def _verify_signed(certificate: Path | None, head: Path | None, key: str | None, *, as_json: bool) -> None:
-    """Verify something signed, and print a summary or what is wrong with it."""
+def _verify_signed(
+    certificate: Path | None, head: Path | None, key: str | None, html: Path | None, *, as_json: bool
+) -> None:
+    """Verify something signed, and print a summary or what is wrong with it; the page is of what holds alone."""
     from discreet.results import PublicKey, heads_in, verify_certificate, verify_head
 
     if key is None or (certificate is not None and head is not None):
@@ -97,6 +109,10 @@ def _verify_signed(certificate: Path | None, head: Path | None, key: str | None,
         checks = [verify_head(each, public) for each in heads_in(text) or [text]]
         said = [_head_words(check.content, exact=as_json) for check in checks]
     whole = all(check.holds for check in checks)
+    if html is not None and whole:
+        from discreet.cli.show.certificates import page
+
+        write_text(html, page(checks[0].content, said[0], public))
     if as_json:
         problems = [problem for check in checks for problem in check.problems]
         show_json({"whole": whole, "key": public.id, "problems": problems, **(said[-1] if whole else {})})

@@ -18,6 +18,7 @@ from discreet.anonymity.risk.identifiers import Identifiers
 from discreet.anonymity.risk.population import PopulationUniqueness
 from discreet.anonymity.risk.reidentification import Reidentification, smallest_safe
 from discreet.anonymity.risk.remedies import TOLERATED, ColumnRisk, Remedy
+from discreet.anonymity.risk.safe_harbor import SafeHarbor
 from discreet.anonymity.risk.uniqueness import Uniqueness
 from discreet.anonymity.words import Noun, hide, listed, percent
 from discreet.tables.unit_candidates import some_of
@@ -86,6 +87,7 @@ class Figures:
     population: PopulationUniqueness | None
     remedies: tuple[Remedy, ...]
     plan: tuple[Remedy, ...]
+    safe_harbor: SafeHarbor
 
     @property
     def not_read(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 
 from discreet.anonymity.arrow import Unread
-from discreet.anonymity.attributes import Attributes, confirm, guess_attributes, repeated
+from discreet.anonymity.attributes import AttributeGuess, Attributes, confirm, guess_attributes, repeated
 from discreet.anonymity.class_sizes import class_sizes
 from discreet.anonymity.classes import classes_of, sizes_of
 from discreet.anonymity.frequencies import Frequencies, frequencies_of
@@ -25,6 +25,8 @@ from discreet.anonymity.risk.population import estimated, sample_of
 from discreet.anonymity.risk.reidentification import THRESHOLD, register_of, reidentification_of, smallest_safe
 from discreet.anonymity.risk.remedies import column_risks, plan_of, remedies_of
 from discreet.anonymity.risk.report_text import CAVEAT, written
+from discreet.anonymity.risk.safe_harbor import safe_harbor
+from discreet.anonymity.risk.three_risks import NamedRisk, three_risks
 from discreet.anonymity.risk.uniqueness import uniqueness_of
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
@@ -67,7 +69,13 @@ class RiskReport(Figures):
         population: estimates for the population; None if no sampling fraction was given.
         remedies: what changing single columns would save, the best first.
         plan: one way to leave few rows in classes that are too small: changes one after the other.
+        safe_harbor: HIPAA's eighteen identifiers, and the columns in which each was found.
     """
+
+    @property
+    def three_risks(self) -> tuple[NamedRisk, ...]:
+        """The three risks of the European authorities' opinion, WP216: singling out, linkability, inference."""
+        return three_risks(self)
 
     @property
     def advice(self) -> tuple[str, ...]:
@@ -107,6 +115,8 @@ class RiskReport(Figures):
             "population": None if self.population is None else self.population.to_dict(),
             "remedies": [each.to_dict() for each in self.remedies],
             "plan": [each.to_dict() for each in self.plan],
+            "three_risks": [each.to_dict() for each in self.three_risks],
+            "safe_harbor": [each.to_dict() for each in self.safe_harbor],
             "advice": list(self.advice),
             "caveat": self.caveat,
         }
@@ -124,6 +134,7 @@ class _Roles:
         quasi_identifiers: columns that an attacker may know; one or more.
         sensitive: columns that others must not learn.
         contents: what the values of each column look like.
+        guesses: what each column was guessed to be, whatever the user said.
         attributes: how that was guessed; None if the user said it.
     """
 
@@ -131,6 +142,7 @@ class _Roles:
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     contents: Mapping[str, ColumnContent]
+    guesses: tuple[AttributeGuess, ...]
     attributes: Attributes | None = None
 
 
@@ -228,6 +240,7 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
         population=estimate,
         remedies=remedies_of(first.classes, columns, records.missing, safe=safe),
         plan=plan_of(first.classes, columns, records.missing, safe=safe),
+        safe_harbor=safe_harbor(everything, roles.guesses, roles.identifying),
     )
 
 
@@ -263,6 +276,7 @@ def _read(  # noqa: PLR0913 — a table, and the roles of its columns
             quasi_identifiers=settled.quasi_identifying,
             sensitive=settled.sensitive,
             contents=contents,
+            guesses=guesses,
             attributes=settled,
         )
         return records, roles
@@ -271,6 +285,7 @@ def _read(  # noqa: PLR0913 — a table, and the roles of its columns
         quasi_identifiers=tuple(quasi_identifiers),
         sensitive=tuple(sensitive or ()),
         contents=contents,
+        guesses=guesses,
     )
     named = [*roles.quasi_identifiers, *roles.sensitive, *roles.identifying]
     if not roles.quasi_identifiers:

@@ -12,8 +12,11 @@ import typer
 from discreet.cli.common import columns, options, table_file
 from discreet.cli.common.files import refuse_to_replace, write_text
 from discreet.cli.common.reporting import reported
+from discreet.cli.common.said import as_said
 from discreet.cli.common.shares import share_of
+from discreet.cli.risk.filing import Filed
 from discreet.cli.risk.page import page
+from discreet.cli.show import pages
 from discreet.cli.show.formats import TextFormat
 from discreet.cli.show.screen import cut_sections, say, say_command, say_sections, width
 from discreet.cli.show.sheets import show_json
@@ -23,13 +26,13 @@ from discreet.printable import printable
 
 if TYPE_CHECKING:
     from discreet.anonymity.risk import RiskReport
-
-_PAGES = (".html", ".htm")
+    from discreet.tables import Source
 
 
 @reported
 @table_file.with_written
 def risk(  # noqa: PLR0913 — each is an option of the command
+    context: typer.Context,
     file: table_file.File,
     *,
     quasi_identifying: columns.QuasiIdentifying = None,
@@ -48,7 +51,11 @@ def risk(  # noqa: PLR0913 — each is an option of the command
     how: table_file.Written,
     html: Annotated[
         Path | None,
-        typer.Option("--html", "-o", metavar="FILE", help="Also write the report as a page with figures."),
+        typer.Option("--html", "-o", metavar="FILE", help="Also write the report as a page, to be filed and signed."),
+    ] = None,
+    release: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What was made of the table, to be looked at beside it on the page."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing page.")] = False,
     all_: Annotated[bool, typer.Option("--all", help="Show every line, however many there are.")] = False,
@@ -59,9 +66,14 @@ def risk(  # noqa: PLR0913 — each is an option of the command
     It guesses the role of each column and says why; name the columns to correct it. It counts on the custodian's own
     table: nothing is charged, and nothing leaves the machine. The report says things about people, so it is for the
     custodian alone.
+
+    The page says how it was made, of which files, judges the three risks of WP216 and the eighteen identifiers of
+    HIPAA, and has a line to sign. It is no legal advice.
     """
     if html is not None:
-        refuse_to_replace(html, force=force, read=filter(None, (file, population)), endings=_PAGES)
+        refuse_to_replace(html, force=force, read=filter(None, (file, population, release)), endings=pages.ENDINGS)
+    elif release is not None:
+        raise InvalidArgument("--release is for the page", hint="--html FILE writes it")
     with working("counting"):
         from discreet.anonymity.records import read
         from discreet.anonymity.risk import assess
@@ -83,8 +95,9 @@ def risk(  # noqa: PLR0913 — each is an option of the command
             sampling_fraction=fraction,
             missing=table.missing,
         )
+        after = None if release is None else _of_release(report, how.source_beside(file, release), whose)
     if html is not None:
-        write_text(html, page(report, file.name))
+        write_text(html, page(report, file.name, _filed(as_said(context), file, report, release, after)))
     if format_ is TextFormat.JSON:
         show_json(report.to_dict())
         return
@@ -96,6 +109,52 @@ def risk(  # noqa: PLR0913 — each is an option of the command
     if html is not None:
         say(f"Written to {printable(str(html))}\n")
     _show_next(file, how, report, known, hidden, whose)
+
+
+def _of_release(report: RiskReport, release: Source, unit: tuple[str, ...] | None) -> RiskReport:
+    """The same report on what was made of the table: its columns keep their roles, and those left out have none.
+
+    Raises:
+        InvalidArgument: it has none of the columns that others may know.
+    """
+    from discreet.anonymity.records import read
+    from discreet.anonymity.risk import assess
+
+    names = set(read(release).names)
+    known, hidden, naming = (
+        [name for name in each if name in names]
+        for each in (report.quasi_identifiers, report.sensitive, report.identifying)
+    )
+    if not known:
+        raise InvalidArgument(
+            f"the release has none of the columns that others may know: {', '.join(report.quasi_identifiers)}",
+            hint="columns keep their names in a release; --quasi-identifying names others",
+        )
+    whose = None if report.repeated or (unit and not set(unit) <= names) else unit or ()
+    return assess(
+        release,
+        quasi_identifiers=known,
+        sensitive=hidden,
+        identifying=naming,
+        unit=whose,
+        missing=report.missing,
+    )
+
+
+def _filed(command: str, file: Path, report: RiskReport, release: Path | None, after: RiskReport | None) -> Filed:
+    """What a page says of how it was made."""
+    from discreet.anonymity.words import percent, taken_as
+
+    guessed = "" if report.attributes is None else " (guessed)"
+    parameters = {
+        "what others may know": ", ".join(report.quasi_identifiers) + guessed,
+        "what they must not learn": (", ".join(report.sensitive) or "none named") + guessed,
+        "what names people": ", ".join(report.identifying) or "none named",
+        "a unit is": f"all rows that share {', '.join(report.unit)}" if report.unit else "a row",
+        "missing values": f"taken as {taken_as(report.missing)}",
+        "at risk": f"above {percent(float(report.reidentification.threshold))}",
+    }
+    return Filed(command=command, source=file, release=release, parameters=parameters, of_release=after)
 
 
 def _show_next(  # noqa: PLR0913, PLR0917 — what was said on the command line

@@ -11,17 +11,19 @@ from discreet.cli.show import pages
 if TYPE_CHECKING:
     from discreet.anonymity.risk import RiskReport
     from discreet.anonymity.words import Noun
+    from discreet.cli.risk.filing import Filed
 
 _SETS = 25
 """How many identifying sets are listed; `--format json` has them all."""
 
 
-def page(report: RiskReport, name: str) -> str:
+def page(report: RiskReport, name: str, filed: Filed) -> str:
     """The report as HTML.
 
     Args:
         report: with all figures.
         name: what the table is called.
+        filed: how it was made.
     """
     from discreet.anonymity.words import taken_as
 
@@ -29,6 +31,9 @@ def page(report: RiskReport, name: str) -> str:
         f"Who can be singled out in {name}",
         [
             _key(report),
+            *filed.particulars(report),
+            *filed.risks(report),
+            *filed.eighteen(report),
             *pages.section("What to do", pages.items(report.advice, numbered=True), pages.REMEDY),
             *_drawn(report),
             *_risks(report),
@@ -42,6 +47,7 @@ def page(report: RiskReport, name: str) -> str:
             f'<p class="note">{escape(report.caveat)} Missing values were taken as {taken_as(report.missing)}.</p>',
             *([f'<p class="note">Left out: {escape(report.left_out)}.</p>'] if report.silent else []),
             *(f'<p class="note">Not read: {escape(each)}.</p>' for each in report.not_read),
+            *filed.signature(),
         ],
     )
 

@@ -15,7 +15,7 @@ from discreet.cli.show.entries import Line, brief, whole
 from discreet.cli.show.formats import Format
 from discreet.cli.show.screen import say
 from discreet.cli.show.sheets import Sheet
-from discreet.cli.show.standing import show_standing
+from discreet.cli.show.standing import of_each, show_standing
 from discreet.errors import InvalidArgument, UnknownTable
 from discreet.printable import limits_to_read
 from discreet.suggestions import did_you_mean
@@ -81,7 +81,7 @@ def _cost(session: Session, question: str) -> None:
 
 def _budget(session: Session, _: str) -> None:
     """The standing of the account."""
-    show_standing(session.tables, session.mode.elsewhere)
+    show_standing(*of_each(session.tables), session.mode.elsewhere)
 
 
 def _history(session: Session, count: str) -> None:

@@ -8,30 +8,46 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from discreet.errors import ExtraMissing
+from discreet.results.charts import NARROW, WIDE, Drawing, svg
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _STYLE = """
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, "DejaVu Sans", sans-serif; color: #222; background: #fff; max-width: 48rem;
-  margin: 2rem auto; padding: 0 1rem; overflow-wrap: break-word; }
+:root { color-scheme: light dark; --ink: #1c2227; --paper: #fff; --dim: #595f64; --line: #d5d9dc; }
+@media screen and (prefers-color-scheme: dark) {
+  :root { --ink: #e6e9eb; --paper: #1b2024; --dim: #a3abb1; --line: #3d454b; } }
+body { font: 16px/1.5 system-ui, "DejaVu Sans", sans-serif; color: var(--ink); background: var(--paper);
+  max-width: 48rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: break-word; }
 h1 { font-size: 1.6rem; line-height: 1.25; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
-p.key { font-size: 1.15rem; } .note { color: #595959; }
-div.wide { overflow-x: auto; }
+p.key { font-size: 1.15rem; } .note { color: var(--dim); } code, pre { font-size: .88em; overflow-wrap: anywhere; }
+pre { white-space: pre-wrap; border: 1px solid var(--line); padding: .5rem .7rem; }
+div.wide { overflow-x: auto; margin-bottom: .8rem; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
-th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid #d9d9d9; vertical-align: top; }
+th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 tbody th { font-weight: normal; min-width: 7.5rem; overflow-wrap: anywhere; }
 td:last-child { overflow-wrap: anywhere; }
 th.n, td.n { text-align: right; font-variant-numeric: tabular-nums; overflow-wrap: normal; white-space: nowrap; }
 thead th.n { white-space: normal; } tr :last-child { padding-right: 0; }
+dl { display: grid; grid-template-columns: fit-content(9.5rem) 1fr; margin: 0; font-size: .92rem; }
+dt, dd { margin: 0; padding: .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+dt { color: var(--dim); padding-right: 1.2rem; }
 figure { margin: 1rem 0 1.6rem; overflow-x: auto; } figure svg { max-width: 100%; min-width: 34rem; height: auto; }
+figure.paper svg { background: #fff; }
+figure .narrow { display: none; }
 ol li, ul li { margin-bottom: .4rem; }
+.signing { display: flex; flex-wrap: wrap; gap: 2.6rem 2rem; margin-top: 3.2rem; }
+.sign { flex: 1 1 12rem; border-top: 1px solid var(--ink); font-size: .85rem; padding-top: .2rem; break-inside: avoid; }
 @media (max-width: 30rem) { table { font-size: .8rem; } tbody th { min-width: 5.5rem; }
-  th, td { padding-right: .5rem; } }
-@media print { body { margin: 0; padding: 0; max-width: none; font-size: 11pt; } h2 { break-after: avoid; }
-  tr, figure, li { break-inside: avoid; } thead { display: table-header-group; } }
+  th, td { padding-right: .5rem; }
+  figure .wide { display: none; } figure .narrow { display: inline; } figure .narrow { min-width: 0; } }
+@media print { @page { margin: 16mm; } body { margin: 0; padding: 0; max-width: none; font-size: 10.5pt; }
+  h2 { break-after: avoid; } tr, dt, dd, figure, li, .signing { break-inside: avoid; }
+  thead { display: table-header-group; } div.wide, figure { overflow: visible; } }
 """
+
+ENDINGS = (".html", ".htm")
+"""How a page's file may end."""
 
 REMEDY = (
     "<p>Coarser columns and left-out rows make this table safer, but never safe: two such releases can be intersected, "
@@ -42,7 +58,7 @@ REMEDY = (
 
 
 def page(title: str, parts: Iterable[str]) -> str:
-    """A whole page. No line breaks between a number and its percent sign.
+    """A whole page. No line breaks between a number and its percent sign, nor within ε = 1.
 
     Args:
         title: in words, not escaped.
@@ -56,7 +72,8 @@ def page(title: str, parts: Iterable[str]) -> str:
         '<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>"
     )
-    body = re.sub(r"(?<=\d) %", "\u00a0%", "\n".join([f"<h1>{escape(title)}</h1>", *parts]))
+    body = "\n".join([f"<h1>{escape(title)}</h1>", *parts])
+    body = re.sub(r"(?<=[ερδ]) = ", "\u00a0=\u00a0", re.sub(r"(?<=\d) %", "\u00a0%", body))
     return f'<!doctype html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body><main>\n{body}\n</main></body></html>\n'
 
 
@@ -74,6 +91,16 @@ def items(sentences: Iterable[str], *, numbered: bool = False) -> str:
     """
     kind = "ol" if numbered else "ul"
     return f"<{kind}>" + "".join(f"<li>{escape(each)}</li>" for each in sentences) + f"</{kind}>"
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
+    """Names and what they stand for, one below the other.
+
+    Examples:
+        >>> facts([("k", "1 < 2")])
+        '<dl><dt>k</dt><dd>1 &lt; 2</dd></dl>'
+    """
+    return "<dl>" + "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in pairs) + "</dl>"
 
 
 def table(head: Sequence[str], body: Iterable[Sequence[str]], *, numbers: int) -> str:
@@ -109,7 +136,20 @@ def figures(draw: Iterable[Callable[[], Figure]]) -> list[str]:
     except ExtraMissing as error:
         return [f'<p class="note">Figures are left out: {escape(error.message)} ({escape(error.hint)}).</p>']
     # On a phone a figure keeps letters that can be read, and is moved sideways; so the keyboard must reach it.
-    return [f'<figure tabindex="0">{inlined(svg, f"figure{number}")}</figure>' for number, svg in enumerate(drawn, 1)]
+    return [
+        f'<figure class="paper" tabindex="0">{inlined(svg, f"figure{number}")}</figure>'
+        for number, svg in enumerate(drawn, 1)
+    ]
+
+
+def chart(draw: Callable[[float], Drawing]) -> str:
+    """A chart as a part of a page, once as wide as a desk and once as a phone; the style sheet shows one.
+
+    Args:
+        draw: at a width.
+    """
+    both = ((WIDE, "wide"), (NARROW, "narrow"))
+    return f"<figure>{''.join(svg(draw(width), kind=kind) for width, kind in both)}</figure>"
 
 
 def inlined(svg: str, prefix: str) -> str:

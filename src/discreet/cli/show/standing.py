@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
@@ -122,9 +122,8 @@ def of_each(tables: Protected | Remote) -> tuple[Standing, list[Standing]]:
     return _of_all(account, account.remaining), own
 
 
-def show_standing(tables: Protected | Remote, as_format: Format, *, raw: bool = False) -> None:
+def show_standing(everyone: Standing, analysts: Sequence[Standing], as_format: Format, *, raw: bool = False) -> None:
     """Write the standing of everyone and of each analyst to standard output."""
-    everyone, analysts = of_each(tables)
     match as_format:
         case Format.TABLE:
             say("\n\n".join(one.words() for one in (everyone, *analysts)))
