@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from support import api, commandline
+from support import api, commandline, foreign_reports
 from support.pages import pages
 from support.project import name
 
@@ -18,11 +18,13 @@ def content(what: str) -> str:
     """What belongs in a generated part.
 
     Args:
-        what: `help COMMAND`, or `http`: the paths of the API.
+        what: `help COMMAND`, or `http`: the paths of the API; or `leaks`: others' leaks.
     """
     kind, _, subject = what.partition(" ")
     if kind == "http":
         return api.reference()
+    if kind == "leaks":
+        return foreign_reports.page()
     if kind != "help":
         raise ValueError(f"nothing generates {what!r}")
     return f"{commandline.help_text(subject)}\n"
