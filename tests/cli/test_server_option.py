@@ -101,6 +101,25 @@ def test_the_budget_is_everyones_and_ones_own(ann: list[str], run: Any) -> None:
     assert "you" in shown
 
 
+def test_the_page_of_a_budget_is_of_what_a_token_may_see(
+    ann: list[str], gate: tuple[Served, str], here: Path, run: Any
+) -> None:
+    """An analyst's own questions, no picture of everyone's spending where these aren't all, and no proof."""
+    running, _ = gate
+    kept = here / "bob.token"
+    kept.write_text(running.tokens["bob"])
+    kept.chmod(0o600)
+    assert run("ask", COUNT, "--epsilon", "3/4", *ann[:3], str(kept)).exit_code == 0
+    assert run("budget", "--html", "mine.html", *ann).exit_code == 0
+    text = (here / "mine.html").read_text(encoding="utf-8")
+    assert "a server's word" in text
+    assert "public key" not in text
+    assert "bob" not in text
+    assert "So there is no picture." in text
+    assert "<dt>left to you</dt>" in text
+    assert running.tokens["analyst"] not in text
+
+
 def test_what_may_be_asked_about_is_the_same_here_and_there(gate: tuple[Served, str], ann: list[str], run: Any) -> None:
     """`tables`, from a server and from its configuration; and `connect`, with who one is."""
     config = str(gate[0].folder / "discreet.toml")

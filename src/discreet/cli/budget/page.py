@@ -34,7 +34,7 @@ def page(command: str, everyone: Standing, analysts: Sequence[Standing], entries
     Args:
         command: as it was said.
         everyone: the standing of all together.
-        analysts: that of each who has a share, as far as the reader may see it.
+        analysts: that of each who has a share, as far as the reader may see it; from a server, their own, without it.
         entries: of the account, oldest first, as far as the reader may see them.
         proof: of the ledger, where it is at hand.
     """
@@ -53,6 +53,7 @@ def page(command: str, everyone: Standing, analysts: Sequence[Standing], entries
                     ("spent", everyone.spent),
                     ("remaining", everyone.remaining),
                     *([("failures", everyone.failures)] if everyone.failures else []),
+                    *(("left to you", each.remaining) for each in analysts if not each.budget),
                 ]
             ),
             *_over_time(paid, everyone, measure, sign, now),
@@ -69,6 +70,13 @@ _Paid: TypeAlias = "Sequence[tuple[Line, Fraction]]"
 
 def _over_time(paid: _Paid, everyone: Standing, measure: str, sign: str, now: datetime) -> list[str]:
     """The picture of spending, of the questions that the reader may see."""
+    seen = sum((amount for _, amount in paid), Fraction(0))
+    spent = Fraction(everyone.data["spent"]["exact"][measure] or 0)
+    if seen != spent:
+        words = (
+            f"The questions shown here make up {sign} = {shown(seen)} of {sign} = {shown(spent)} that everyone spent."
+        )
+        return pages.section("Over time", f"<p>{words} So there is no picture.</p>")
     if not paid:
         return pages.section("Over time", "<p>Nothing has been asked yet.</p>")
     amounts = [0.0, *map(float, accumulate(amount for _, amount in paid))]
@@ -81,7 +89,7 @@ def _over_time(paid: _Paid, everyone: Standing, measure: str, sign: str, now: da
 
 def _by_analyst(paid: _Paid, analysts: Sequence[Standing], sign: str) -> list[str]:
     """What each asked and spent, and what is left of their share; the one who spent most first."""
-    shares = {each.who: each for each in analysts}
+    shares = {each.who: each for each in analysts if each.budget}
     spent: dict[str, list[Fraction]] = {name: [] for name in shares}
     for entry, amount in paid:
         spent.setdefault(entry.analyst or "no name given", []).append(amount)
