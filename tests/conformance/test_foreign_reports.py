@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -94,10 +95,10 @@ def test_it_does_not_leak_here(report: Report, accounts: Mapping[str, dp.Protect
         assert (account.ask(report.question, epsilon=EPSILON).rows(), account.spent) == (once, spent)
 
 
-def reckoned(certificate: Mapping[str, object]) -> Fraction:
+def reckoned(certificate: Mapping[str, Any]) -> Fraction:
     """How far one unit moves the one number that was measured, by the noise that was drawn for it."""
-    ((measure,),) = [level["measures"] for plan in certificate["plans"] for level in plan["levels"]]  # type: ignore[attr-defined]
-    paid = Fraction(certificate["cost"]["exact"]["epsilon"])  # type: ignore[index] — JSON
+    ((measure,),) = [level["measures"] for plan in certificate["plans"] for level in plan["levels"]]
+    paid = Fraction(certificate["cost"]["exact"]["epsilon"])
     return Fraction(measure["step"]) * Fraction(measure["mechanism"]["scale"]) * paid
 
 
