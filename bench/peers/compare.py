@@ -145,8 +145,8 @@ def markdown(found: Mapping[str, Measured], rows: int) -> str:
                 continue
             error, seconds = one.error[question], one.seconds[question]
             lines.append(
-                f"| {question} | {name} {one.version} | {error:.3g} | {error / ours.error[question]:.2f} "
-                f"| {seconds:.3g} | {seconds / ours.seconds[question]:.2f} | {one.draws[question]} |"
+                f"| {question} | {name} {one.version} | {error:.3g} | {error / ours.error[question]:.2g} "
+                f"| {seconds:.3g} | {seconds / ours.seconds[question]:.2g} | {one.draws[question]} |"
             )
     failed = [f"{name} isn't in the table: {one.failed}." for name, one in found.items() if one.failed]
     return "\n".join([*lines, *(["", *failed] if failed else [])])
