@@ -137,7 +137,7 @@ def markdown(found: Mapping[str, Measured], rows: int) -> str:
         f"{datetime.now(UTC):%d %B %Y}, {rows:,} rows, ε = 1, {os.cpu_count()} cores.",
         "",
         "| question | library | rms error | × ours | seconds | × ours | draws |",
-        "|---|---|---:|---:|---:|---:|---:|",
+        "|---|---|---|---|---|---|---|",
     ]
     for question in QUESTIONS:
         for name, one in found.items():
