@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from discreet.census import synthetic
+from discreet.census import hospital, synthetic
 from discreet.cli.common import extras
 from discreet.cli.demo import served_story
-from discreet.errors import ServerUnreachable
+from discreet.errors import InvalidArgument, ServerUnreachable
 from discreet.interfaces.client import connect
+from discreet.tables import load_config
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +124,20 @@ def test_the_census_can_be_kept(here: Path, run: Any) -> None:
     assert refused.exit_code == 1
     assert (here / "census.csv").stat().st_size == size
     assert run("demo", "--save", "nowhere/census.csv").exit_code == 1
+
+
+def test_the_hospital_can_be_kept(here: Path, run: Any) -> None:
+    """`--hospital` writes two tables of the same people, the same each time, and a configuration that declares them."""
+    assert run("demo", "--hospital", ".").exit_code == 0
+    patients, visits = hospital()
+    assert (here / "patients.csv").read_text(encoding="utf-8").count("\n") == patients.num_rows + 1
+    assert (here / "visits.csv").read_text(encoding="utf-8").count("\n") == visits.num_rows + 1
+    assert sorted(set(visits["patient_id"].to_pylist())) == patients["patient_id"].to_pylist()
+    assert 70_000 < visits.num_rows < 80_000
+    assert load_config(here / "hospital.toml").name == "hospital"
+    assert run("demo", "--hospital", ".").exit_code == 1
+    with pytest.raises(InvalidArgument, match="from 1 to"):
+        hospital(0)
 
 
 def test_the_console_is_open_until_it_is_interrupted(tmp_path: Path) -> None:

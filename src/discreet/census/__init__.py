@@ -1,4 +1,4 @@
-"""The synthetic census: people who don't exist, with attributes that hang together as those of people do.
+"""People who don't exist: a census, whose attributes hang together as those of people do, and a hospital.
 
 They are drawn from pseudorandom numbers, which are the same on every run and every machine.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.census.hospital import Hospital, hospital
 from discreet.census.pseudorandom import Reals, Whole, normal, pick, uniform
 from discreet.errors import InvalidArgument
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-__all__ = ["CENSUS_DAY", "EDUCATION", "LARGEST", "synthetic"]
+__all__ = ["CENSUS_DAY", "EDUCATION", "LARGEST", "Hospital", "hospital", "synthetic"]
 
 CENSUS_DAY = date(2020, 4, 1)
 """The day on which ages are counted."""
