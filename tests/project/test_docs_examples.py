@@ -28,12 +28,17 @@ from support.dialect import register
 from support.pages import Block, blocks, commands, pages
 from support.project import ROOT, name
 from support.tables import synthetic_census
+from support.tutorials import TUTORIALS
 
 register()  # which an installation does
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("kept_sessions")]
 
-PAGES = [page for page in [ROOT / "README.md", *pages()] if blocks(page.read_text(encoding="utf-8"))]
+PAGES = [
+    page
+    for page in [ROOT / "README.md", *pages()]
+    if blocks(page.read_text(encoding="utf-8")) and page.parent != TUTORIALS  # which test_tutorials replays
+]
 
 
 @dataclass
