@@ -28,7 +28,7 @@ from support.dialect import register
 from support.pages import Block, blocks, commands, pages
 from support.project import ROOT, name
 from support.tables import synthetic_census
-from support.tutorials import TUTORIALS
+from support.tutorials import PAGES as REPLAYED
 
 register()  # which an installation does
 
@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.long, pytest.mark.usefixtures("kept_sessions")]
 PAGES = [
     page
     for page in [ROOT / "README.md", *pages()]
-    if blocks(page.read_text(encoding="utf-8")) and page.parent != TUTORIALS  # which test_tutorials replays
+    if blocks(page.read_text(encoding="utf-8")) and page not in REPLAYED  # which test_tutorials replays
 ]
 
 

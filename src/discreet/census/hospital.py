@@ -46,6 +46,7 @@ insurance = { kind = "text", keys = ["none", "private", "public"] }
 source = "visits.csv"
 links = { patient_id = "patients.patient_id" }
 limits = { rows = 40 }
+most_rows_per_unit = 200
 
 [tables.visits.columns]
 patient_id = { kind = "integer" }
