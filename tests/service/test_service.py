@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -26,8 +27,8 @@ from discreet.errors import (
     TooManyWaiting,
     Unsupported,
 )
-from discreet.ledger import State
-from discreet.service import Ask, PlanningLimits, Role
+from discreet.ledger import NamedQuestion, State
+from discreet.service import Ask, Caller, PlanningLimits, Role
 from discreet.service.carrying_out import carried_out
 from discreet.service.workers import Message, Worker
 from support.served import COUNT, FAILED, STEP, Served, became, encoded, served, ticket_of
@@ -93,15 +94,26 @@ def test_refusals_leave_at_once_and_cost_nothing(running: Served) -> None:
 def test_nobody_does_what_their_role_may_not(running: Served) -> None:
     """Every call, by every role that isn't let in."""
     service = running.service
+    named = NamedQuestion(name="people", content={"question": COUNT}, version=1)
+
+    def look_up(who: Caller) -> None:
+        with suppress(InvalidArgument):  # nothing is stored for that version
+            service.stored(who, "people", Ask(COUNT, {"epsilon": "1/10"}, version=99))
+
     calls: dict[str, tuple[set[str], Any]] = {
         "plan": ({"analyst", "custodian"}, lambda who: service.plan(who, COUNT, {"epsilon": 1})),
         "ask": ({"analyst"}, lambda who: service.ask(who, Ask(COUNT, {"epsilon": "1/10"}))),
         "ticket": ({"analyst"}, lambda who: service.ticket(who, "x")),
+        "named": ({"analyst"}, service.named),
+        "name": ({"analyst"}, lambda who: service.name(who, named)),
+        "stored": ({"analyst"}, look_up),
+        "unname": ({"analyst"}, lambda who: service.unname(who, "people")),
         "dataset": ({"analyst", "custodian", "auditor"}, service.dataset),
         "budget": ({"analyst", "custodian", "auditor"}, service.budget),
         "left": ({"analyst", "custodian", "auditor"}, service.left),
         "history": ({"analyst", "custodian", "auditor"}, service.history),
         "verify": ({"custodian", "auditor"}, service.verify),
+        "verified": ({"custodian", "auditor"}, service.verified),
         "head": ({"custodian", "auditor"}, service.head),
         "certificate": ({"custodian", "auditor"}, lambda who: service.certificate(who, 1)),
         "health": ({"operator"}, service.health),
