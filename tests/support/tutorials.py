@@ -47,7 +47,7 @@ WIDTH = 88
 ADDRESS = "127.0.0.1:8443"
 """Where the pages' server listens; while they are replayed, at any free port."""
 
-HOME = "/tmp/data"
+HOME = "/tmp/data"  # noqa: S108 — nothing is written there
 """The folder that was empty, on the pages."""
 
 FINGERPRINT = "5be0cd19137e21791f83d9abfb41bd6b9b05688c2b3e6c1fa54ff53a510e527f"
