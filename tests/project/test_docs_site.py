@@ -163,7 +163,7 @@ def test_search_finds_where_it_is_said(site: Path, chromium: Any) -> None:
     for word, where in {
         "unknown_column": "errors.html",
         "COUNT_IF": "sql.html",
-        "--cut-off": "cli.html",
+        "--metrics-port": "cli.html",
         "psql": "connect.html",
         "excel": "sources.html",
         "jupyter": "index.html",

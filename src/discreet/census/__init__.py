@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.census.hospital import Hospital, hospital
+from discreet.census.hospital_tables import Hospital, hospital
 from discreet.census.pseudorandom import Reals, Whole, normal, pick, uniform
 from discreet.errors import InvalidArgument
 

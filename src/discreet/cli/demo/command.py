@@ -87,7 +87,7 @@ def _save_hospital(folder: Path) -> None:
         InvalidArgument: a file is there, or can't be written.
     """
     from discreet.census import hospital
-    from discreet.census.hospital import DECLARED
+    from discreet.census.hospital_tables import DECLARED
 
     patients, visits = hospital()
     _write(folder / "patients.csv", _csv(patients))
