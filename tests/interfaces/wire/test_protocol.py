@@ -252,15 +252,27 @@ def test_rows_that_wait_are_bounded_over_all_connections() -> None:
     held = HeldRows(most=5)
     declare = f"DECLARE c CURSOR WITH HOLD FOR {ASKED} 1"
     assert states(spoken(query(declare) + query("CLOSE c"), held=held)) == []
-    assert held.has_room("another", 3)
+    assert held.has_room("another", "eve", 4)
     assert states(spoken(query(declare) + SYNC, held=held)) == ["53400"]
     assert states(spoken(parse(f"{ASKED} 1") + bind() + execute(1) + SYNC, held=held)) == ["53400"]
-    assert held.has_room("another", 2)
+    assert held.has_room("another", "eve", 2)
     assert (
         states(spoken(query(declare) + query("FETCH ALL c") + query(f"{declare.replace(' c ', ' d ')}"), held=held))
         == []
     )
-    assert held.has_room("another", 5)
+    assert held.has_room("another", "eve", 5)
+
+
+def test_nobody_takes_the_room_of_all_others() -> None:
+    """Over many connections of theirs; and what is sent at once waits for nobody, so it needs no room."""
+    held = HeldRows(most=10, of_one=4)
+    assert held.has_room("one", "eve", 4)
+    assert not held.has_room("other", "eve", 1)
+    assert held.has_room("third", "mallory", 4)
+    assert states(spoken(parse(f"{ASKED} 1") + bind() + execute(1) + SYNC, held=held)) == []
+    assert held.has_room("fourth", "oscar", 2)
+    assert states(spoken(parse(f"{ASKED} 1") + bind() + execute(1) + SYNC, held=held)) == ["53400"]
+    assert states(spoken(parse(f"{ASKED} 1") + bind() + execute() + SYNC, held=held)) == []
 
 
 def test_a_value_without_a_form_is_refused() -> None:

@@ -131,6 +131,7 @@ class Connection:
         self._prepared: dict[str, _Prepared] = {}
         self._portals: dict[str, _Portal] = {}
         self._skipping = False
+        self._subject = ""
         self._statements: Statements
         self._settings: SessionSettings
 
@@ -157,7 +158,7 @@ class Connection:
             self._service.log.write(Event.DEFECT)
             self._fatal(Refused("XX000", "the service can't answer this", "tell the custodian"))
         finally:
-            self._held.has_room(self, 0)
+            self._held.has_room(self, self._subject, 0)
 
     # ── Start-up ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -204,7 +205,7 @@ class Connection:
             self._service.log.write(Event.REQUEST, route="postgres", code=code, address=self._address)
             self._fatal(error)
             return False
-        self._settings = settings
+        self._settings, self._subject = settings, questions.caller.subject
         self._statements = Statements(
             questions,
             settings,
@@ -394,13 +395,13 @@ class Connection:
         if portal.outcome is None:
             portal.outcome = self._statements.run(portal.statement, portal.literals, portal.shape)
             self._say(portal.outcome)
-            self._check_held()
-        rows = portal.outcome.rows
+        rows, start = portal.outcome.rows, portal.at
         in_parts = message.most and portal.outcome.copied is None  # COPY is never in parts
-        end = min(portal.at + message.most, len(rows)) if in_parts else len(rows)
-        count, formats = end - portal.at, _result_formats(portal.formats, len(portal.outcome.fields or ()))
-        self._send_rows(portal.outcome, rows[portal.at : end], formats, described=False)
-        portal.at = end
+        portal.at = end = min(start + message.most, len(rows)) if in_parts else len(rows)
+        if end < len(rows):
+            self._check_held()
+        count, formats = end - start, _result_formats(portal.formats, len(portal.outcome.fields or ()))
+        self._send_rows(portal.outcome, rows[start:end], formats, described=False)
         if end < len(rows):
             self._send(replies.SUSPENDED)
         else:
@@ -408,17 +409,19 @@ class Connection:
             portal.outcome, portal.at = replace(portal.outcome, rows=(), copied=None), 0
 
     def _check_held(self) -> None:
-        """Refuse to keep more rows than a client may leave unfetched."""
-        outcomes = (each.outcome for each in self._portals.values() if each.outcome is not None)
-        rows = sum(len(each.rows) for each in outcomes)
-        if rows > MOST_HELD or not self._has_room():
+        """Refuse to keep more rows than a client may leave unfetched; what is sent at once waits for nobody."""
+        if self._in_portals > MOST_HELD or not self._has_room():
             self._portals.clear()
             raise Refused("53400", "too many rows wait to be fetched", "fetch them; the answer is stored, and free")
 
+    @property
+    def _in_portals(self) -> int:
+        """How many rows wait in portals."""
+        return sum(len(each.outcome.rows) - each.at for each in self._portals.values() if each.outcome is not None)
+
     def _has_room(self, more: int = 0) -> bool:
         """Whether so many more rows may wait, over all connections."""
-        outcomes = (each.outcome for each in self._portals.values() if each.outcome is not None)
-        return self._held.has_room(self, sum(len(each.rows) for each in outcomes) + self._statements.waiting + more)
+        return self._held.has_room(self, self._subject, self._in_portals + self._statements.waiting + more)
 
     def _forget(self, name: str | None) -> bool:
         """Forget a prepared statement, or all for None; whether there was one."""
