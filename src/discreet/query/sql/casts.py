@@ -15,6 +15,7 @@ from discreet.query.ir import MOST_DIGITS, call, cast, is_null, literal, moment,
 from discreet.query.sql.arithmetic_syntax import to_whole, to_whole_towards_zero
 from discreet.query.sql.bind import Bind
 from discreet.query.sql.dialect_semantics import DialectSemantics, Rounding, meaning_of
+from discreet.query.sql.postgres_numbers import rounds_away
 from discreet.query.sql.refusals import SAID, said
 from discreet.tables import Kind
 
@@ -52,7 +53,7 @@ def casted(node: exp.Expression, bind: Bind) -> ir.Expr:
         case Kind.TEXT:
             return _cut(_written(value, node), value.type, sizes, called, cuts=meaning.cuts_texts)
         case Kind.INTEGER:
-            return _narrowed(value, node, name)
+            return _narrowed(value, node, name, bind)
         case Kind.REAL:
             value = cast(_readable(value, meaning), kind)
             return call("single", value) if called.upper() in meaning.singles else value
@@ -110,22 +111,22 @@ def _readable(value: ir.Expr, meaning: DialectSemantics) -> ir.Expr:
     return value
 
 
-def _narrowed(value: ir.Expr, node: Node, name: str) -> ir.Expr:
+def _narrowed(value: ir.Expr, node: Node, name: str, bind: Bind) -> ir.Expr:
     """A whole number of a type; NULL beyond what the type holds.
 
     Args:
         value: of any kind.
         node: the cast's.
         name: of the type, as the parser calls it.
+        bind: what names stand for.
 
     Raises:
-        Unsupported: a number beyond it becomes another one in this dialect.
+        Unsupported: a number beyond it becomes another one in this dialect; or it can't be told how it is rounded.
     """
     meaning = meaning_of(node)
     found = _readable(value, meaning)
     if found.type.kind is Kind.REAL:
-        rounds_away = meaning.exact_decimals and _is_decimal(found, node.this)
-        found = _whole(found, Rounding.HALF_AWAY if rounds_away else node.args.get("rounding"))
+        found = _whole(found, node, bind)
     found = cast(found, Kind.INTEGER)
     limit = 2 ** (meaning.widths.get(name, 64) - 1)
     if (
@@ -177,39 +178,22 @@ def _longest(of: ir.Type) -> float:
     return {Kind.DATE: 10, Kind.TIMESTAMP: 26, Kind.BOOLEAN: 5, Kind.INTEGER: 20}.get(of.kind, math.inf)
 
 
-_IN_BINARY = {"sqrt", "single"}
-"""Functions that give a `double precision`, whatever they are given."""
-
-
-def _is_decimal(value: ir.Expr, node: Node) -> bool:
-    """Whether a real number is a `numeric` in PostgreSQL: made of whole numbers, and of such as are written out."""
-    from sqlglot import exp
-
-    casts = (each.args["to"].this for each in node.find_all(exp.Cast))
-    return not any(getattr(to, "name", to) in {"DOUBLE", "FLOAT"} for to in casts) and not _has_binary(value)
-
-
-def _has_binary(value: ir.Expr) -> bool:
-    """Whether a value follows from a real column, from a released one, or from what gives real numbers in binary."""
-    match value:
-        case ir.Column() | ir.Released() | ir.Margin():
-            return value.type.kind is Kind.REAL
-        case ir.Call():
-            return value.function.name in _IN_BINARY or any(map(_has_binary, value.args))
-        case ir.Literal():
-            return False
-        case _:
-            raise unforeseen(value)
-
-
-def _whole(value: ir.Expr, rounding: Rounding | str | None) -> ir.Expr:
+def _whole(value: ir.Expr, node: Node, bind: Bind) -> ir.Expr:
     """A real number about to become a whole one, rounded as the dialect does.
+
+    Args:
+        value: the number.
+        node: the cast's.
+        bind: what names stand for.
 
     Raises:
         Unsupported: it isn't known how.
     """
     if isinstance(value, ir.Call) and value.function.name in {"floor_real", "ceil_real", "round_real"}:
         return value
+    rounding = node.args.get("rounding")
+    if meaning_of(node).exact_decimals and rounds_away(node.this, value, bind):
+        rounding = Rounding.HALF_AWAY
     match rounding:
         case None | Rounding.HALF_EVEN:
             return value
