@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from discreet.errors import InvalidArgument, LedgerCorrupt
-from discreet.interfaces.http.console import answers
+from discreet.interfaces.http.console import answers, dashboard
 from discreet.interfaces.http.console.answers import _more_exactly
 from discreet.ledger import NamedQuestion
 from discreet.ledger.named_questions import MOST
@@ -70,6 +70,19 @@ def test_looking_at_named_answers_is_never_paid_for(running: Visited) -> None:
     assert client.get("/dashboard").text.count("<section") == 1
     with pytest.raises(InvalidArgument, match="of a version"):
         running.service.stored(analyst, "By key", Ask(BY_KEY, {"epsilon": "1"}))
+
+
+def test_of_long_answers_no_more_is_read_than_is_shown(running: Visited, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page of forty of them is made in the process that everybody waits for."""
+    named(running, "SELECT age, COUNT(*) AS n FROM people GROUP BY age", "Ages")
+    read, lengths = answers.Answer.from_json, list[int]()
+    monkeypatch.setattr(dashboard, "_MOST_DRAWN", 100)
+    monkeypatch.setattr(answers.Answer, "from_json", lambda data: (lengths.append(len(data["rows"])), read(data))[1])
+    client = sign_in(running, "analyst")
+    assert "92 more" in client.get("/dashboard").text
+    assert max(lengths) == 10
+    monkeypatch.undo()
+    assert running.service.unname(running.service.caller(running.tokens["analyst"]), "Ages")
 
 
 def test_what_was_found_once_takes_no_planning_again(running: Visited, monkeypatch: pytest.MonkeyPatch) -> None:

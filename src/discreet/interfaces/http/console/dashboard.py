@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -23,8 +24,11 @@ ROUTES = APIRouter()
 _ROWS = 10
 """Rows of an answer that its tile shows."""
 
-_MOST_DRAWN = 500
-"""Rows that the picture of a tile is made of, at most: a page has many."""
+_MOST_DRAWN = 200
+"""Rows that the picture of a tile is made of, at most.
+
+Of a longer answer no more is read than is shown: a page has many tiles, and others wait for the process that makes it.
+"""
 
 
 @ROUTES.get("/dashboard")
@@ -84,9 +88,20 @@ def _tile(visit: Visit, named: NamedQuestion, left: str) -> dict[str, Any]:
         answers = answers_of(ticket.answer)
         texts = [question] if isinstance(question, str) else question
         is_many = len(answers) > 1 or is_summary(texts[0])
-        part = shown(texts[0], answers[0], left, rows=_ROWS, drawn=0 if is_many else _MOST_DRAWN)
+        data, left_out = _begun(answers[0])
+        part = shown(texts[0], data, left, rows=_ROWS, drawn=0 if is_many or left_out else _MOST_DRAWN)
+        part["unseen"] += left_out
         return {**tile, "ticket": ticket, "part": part, "more": len(answers) - 1}
     except Unauthenticated:
         raise
     except DiscreetError as error:
         return {**tile, "problem": problem_of(PublicError.of(error))}
+
+
+def _begun(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
+    """The first rows of an answer that is too long to be drawn, and how many others there are."""
+    rows = data["rows"]
+    if len(rows) <= _MOST_DRAWN:
+        return data, 0
+    intervals = {name: ends[:_ROWS] for name, ends in data["intervals"].items()}
+    return {**data, "rows": rows[:_ROWS], "intervals": intervals}, len(rows) - _ROWS
