@@ -18,7 +18,7 @@ from discreet.interfaces.wire import messages
 from discreet.interfaces.wire.held_rows import HeldRows
 from discreet.interfaces.wire.messages import Malformed
 from discreet.interfaces.wire.statements import statements
-from discreet.interfaces.wire.unanswered_probes import UnansweredProbes
+from discreet.interfaces.wire.unanswered_probes import UnansweredProbes, form_of
 from discreet.interfaces.wire.values import FLOAT8, NUMERIC, as_text, encoded, literal
 from discreet.service import Metrics
 from support.wire import (
@@ -234,6 +234,7 @@ def test_what_nobody_answers_is_counted_by_its_form() -> None:
         probes.count(statements(f"SELECT pg_secret('{n}', {n}) AS alice{n} FROM \"bob\" -- {n}")[0])
     form = "select pg_secret ( ? , … ) as x from x"
     assert written == [(form, 1), (form, 10), (form, 100)]
+    assert form_of(statements("SELECT \x1b[2J, \u202e pg_x()")[0]) == "select ? [ ? x , ? pg_x ( )"
     for n in range(300):
         probes.count(statements(f"SELECT f{n}()")[0])
     assert len(probes._counts) == 201

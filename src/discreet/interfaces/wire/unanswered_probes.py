@@ -47,7 +47,8 @@ def form_of(statement: Statement) -> str:
 
 def _shown(token: Token, after: str) -> str:
     """A token, if it says nothing but what is asked for."""
-    if token.kind in {"text", "number", "parameter"}:
+    is_strange = token.kind == "sign" and not (token.text.isascii() and token.text.isprintable())
+    if is_strange or token.kind in {"text", "number", "parameter"}:
         return "?"
     if token.kind == "sign" or token.word in _KEYWORDS:
         return token.text.lower()
