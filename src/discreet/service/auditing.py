@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from threading import Lock
+from threading import Condition
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import TooManyWaiting
@@ -47,21 +47,26 @@ class Audited:
 
     def __init__(self) -> None:
         self._looking: set[str] = set()
-        self._looking_changes = Lock()
+        self._next: set[str] = set()
+        self._looking_changes = Condition()
         self._verified: Verified | None = None
 
-    def history(self, caller: Caller) -> Sequence[Entry]:
+    def history(self, caller: Caller, patience: float = 0.0) -> Sequence[Entry]:
         """The history: an analyst's own questions, or all entries of the account. Each caller reads it once at a time.
 
         It costs in proportion to what is shown: of the rest of the ledger, an analyst's look takes in what is new.
         Where an entry is damaged, nothing is asked from then on until a verification holds.
+
+        Args:
+            caller: whose it is.
+            patience: for how many seconds a call waits for another one of the caller's, if no third one does.
 
         Raises:
             TooManyWaiting: another such call of the caller's isn't done.
         """
         whole = Action.HISTORY in ALLOWED[caller.role]
         check_allowed(caller.role, Action.HISTORY if whole else Action.OWN_HISTORY)
-        with self._alone(caller.subject):
+        with self._alone(caller.subject, patience):
             return self._all() if whole else self._own(caller.subject)
 
     def _all(self) -> Sequence[Entry]:
@@ -89,13 +94,17 @@ class Audited:
             self._questions.is_damaged = True
 
     @contextmanager
-    def _alone(self, subject: str) -> Iterator[None]:
+    def _alone(self, subject: str, patience: float) -> Iterator[None]:
         """Let nobody else of this name read the history meanwhile.
 
         Raises:
             TooManyWaiting: it is being read already.
         """
         with self._looking_changes:
+            if subject in self._looking and subject not in self._next:  # each that waits keeps a thread from others
+                self._next.add(subject)
+                self._looking_changes.wait_for(lambda: subject not in self._looking, patience)
+                self._next.discard(subject)
             if subject in self._looking:
                 raise TooManyWaiting(
                     "your history is already being read", hint="ask again when that has finished", retry_after=1
@@ -106,6 +115,7 @@ class Audited:
         finally:
             with self._looking_changes:
                 self._looking.discard(subject)
+                self._looking_changes.notify_all()
 
     def verify(self, caller: Caller) -> Verification:
         """Recompute the ledger's hash chain and every loss in it; while that doesn't hold, nothing is asked."""

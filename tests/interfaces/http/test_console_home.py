@@ -74,8 +74,11 @@ def test_a_custodian_sees_who_spent_what_and_what_waits(running: Visited) -> Non
     running.service._admitting._last = None
 
 
-def test_two_windows_at_once_both_load(running: Visited) -> None:
-    """The history is read by one at a time; a page waits a moment for the other, and says so if that goes on."""
+def test_two_windows_at_once_both_load(running: Visited, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The history is read by one at a time; a page waits a moment for the other, and says so if that goes on.
+
+    A third one is refused at once: whatever waits keeps a thread from others.
+    """
     client = sign_in(running, "analyst")
     looking = running.service._looking
     looking.add("analyst")
@@ -85,7 +88,11 @@ def test_two_windows_at_once_both_load(running: Visited) -> None:
     timer.join()
     looking.add("analyst")
     assert client.get("/budget").status_code == 429
+    running.service._next.add("analyst")
+    monkeypatch.setattr(running.service._looking_changes, "wait_for", lambda *_: pytest.fail("a third one waits"))
+    assert client.get("/").status_code == 429
     looking.discard("analyst")
+    running.service._next.discard("analyst")
 
 
 def test_an_auditor_sees_the_last_verification(running: Visited) -> None:

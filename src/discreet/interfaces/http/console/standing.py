@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from time import sleep
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import TooManyWaiting
 from discreet.interfaces.http.console.session import Visit
 
 if TYPE_CHECKING:
     from discreet.ledger import Entry
 
-_TRIES, _PAUSE = 5, 0.1
-"""How often, and with how many seconds in between."""
+_PATIENCE = 0.5
+"""For how many seconds a page waits for another one of the same visitor's."""
 
 _PACE = timedelta(days=30)
 """How far back a forecast looks."""
@@ -82,13 +79,9 @@ def questions_of(visit: Visit) -> Sequence[Entry]:
     """The questions that the visitor may see, oldest first; a page in another window may be reading them just now.
 
     Raises:
-        TooManyWaiting: it goes on doing so.
+        TooManyWaiting: it goes on doing so, or a third one waits already.
     """
-    for _ in range(_TRIES):
-        with suppress(TooManyWaiting):
-            return [entry for entry in visit.service.history(visit.caller) if entry.cost is not None]
-        sleep(_PAUSE)
-    return [entry for entry in visit.service.history(visit.caller) if entry.cost is not None]
+    return [entry for entry in visit.service.history(visit.caller, _PATIENCE) if entry.cost is not None]
 
 
 def amount_of(entry: Entry, measure: str) -> Fraction:
