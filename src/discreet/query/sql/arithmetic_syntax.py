@@ -12,7 +12,6 @@ from discreet.query import ir
 from discreet.query.ir import call, cast, is_exact, is_null, literal, numbers
 from discreet.query.sql.bind import Bind
 from discreet.query.sql.dialect_semantics import meaning_of, undivided
-from discreet.query.sql.postgres_numbers import rounds_away
 from discreet.query.sql.refusals import unknown_part
 from discreet.tables import Kind
 
@@ -80,25 +79,10 @@ def rounded(node: Node, bind: Bind) -> ir.Expr:
     """ROUND to a whole number, or to a number of digits."""
     value, decimals = bind(node.this), node.args.get("decimals")
     digits = None if decimals is None else bind(decimals)
-    # A released number has noise, and no halves that matter.
-    is_kept = value.type.kind is not Kind.REAL or not meaning_of(node).exact_decimals or not any(ir.columns_in(value))
-    if decimals is None and not is_kept and not rounds_away(node.this, value, bind):
-        return _to_even(value)
     if digits is None or digits == literal(0):
         return to_whole("round", value)
     found = call("round_digits", value, digits)
     return cast(found, Kind.INTEGER) if value.type.kind is Kind.INTEGER and is_exact(value) else found
-
-
-def _to_even(value: ir.Expr) -> ir.Expr:
-    """ROUND of a `double precision`.
-
-    Raises:
-        Unsupported: it may be too large to be a whole number here.
-    """
-    if not is_exact(value):
-        raise Unsupported("nothing bounds this number, so its halves can't be rounded to even", hint="x::numeric")
-    return cast(value, Kind.INTEGER)
 
 
 def truncated(node: Node, bind: Bind) -> ir.Expr:

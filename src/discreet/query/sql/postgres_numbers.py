@@ -1,7 +1,7 @@
 """PostgreSQL's numbers: whether a value is a whole number, a `numeric` or a `double precision` there.
 
 Here the last two are real numbers both. In PostgreSQL halves of the one are rounded away from 0, those of the other to
-even ones, so a value of which it can't be told is refused where it would be rounded.
+even ones, so a cast to whole numbers is refused where it can't be told. ROUND is away from 0 in every dialect here.
 """
 
 from __future__ import annotations
