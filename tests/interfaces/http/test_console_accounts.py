@@ -289,7 +289,7 @@ def test_a_question_that_was_lost_is_called_so_in_the_history(
         Entry(number=1, at=now, state=State.RESERVED, due=now + timedelta(minutes=1), **common),
         Entry(number=2, at=now, state=State.RESERVED, due=now - timedelta(hours=1), **common),
     ]
-    monkeypatch.setattr(running.service, "history", lambda _: entries)
+    monkeypatch.setattr(running.service, "history", lambda *_: entries)
     page = sign_in(running, "analyst").get("/history").text
     assert ">pending</span>" in page
     assert ">lost</span>" in page
