@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from discreet.cli.shell.commands import COMMANDS
 from discreet.cli.shell.modes import Mode
 from discreet.cli.shell.statements import SIGNS, cut
+from discreet.results import quoted
 
 Word: TypeAlias = tuple[str, str]
 """A word, and what it is."""
@@ -122,13 +123,13 @@ class Words:
 
     def _named_tables(self) -> Iterator[Word]:
         """The tables."""
-        return ((_quoted(each["name"]), "table") for each in self._tables)
+        return ((_spelled(each["name"]), "table") for each in self._tables)
 
     def _columns(self, names: Iterable[str]) -> list[Word]:
         """The columns of the tables of these names; of all tables where there is none of them."""
         folded = {name.casefold() for name in names}
         tables = [each for each in self._tables if each["name"].casefold() in folded] or self._tables
-        found = {_quoted(column["name"]): column["kind"] for table in tables for column in table["columns"]}
+        found = {_spelled(column["name"]): column["kind"] for table in tables for column in table["columns"]}
         return list(found.items())
 
     def _keys(self, name: str) -> Iterator[Word]:
@@ -147,6 +148,6 @@ def _begun(text: str, words: Iterable[Word]) -> tuple[str, list[Word]]:
     return begun, [(word, kind) for word, kind in words if word.lstrip('"').casefold().startswith(like)]
 
 
-def _quoted(name: str) -> str:
+def _spelled(name: str) -> str:
     """A name as SQL takes it."""
-    return name if _PLAIN.fullmatch(name) else '"{}"'.format(name.replace('"', '""'))
+    return name if _PLAIN.fullmatch(name) else quoted(name)

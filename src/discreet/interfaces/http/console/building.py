@@ -11,7 +11,7 @@ from fastapi import APIRouter, Response
 
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.interfaces.http.console.asking import editor_of
-from discreet.interfaces.http.console.examples import is_number, is_plain, named, quoted, width_of
+from discreet.interfaces.http.console.examples import is_number, is_plain, named, width_of
 from discreet.interfaces.http.console.forms import Fields, Queried
 from discreet.interfaces.http.console.pages import page
 from discreet.interfaces.http.console.session import Visiting
@@ -129,7 +129,7 @@ def _group(table: Mapping[str, Any], group: str) -> tuple[str, str]:
         return named(group), named(group)
     column, _, step = group.rpartition("/")
     called = f"{column}_{'from' if step.isdecimal() else step}"
-    called = called if is_plain(called) else quoted(called)
+    called = named(called)
     if step in PERIODS:
         return f"DATE_TRUNC('{step}', {named(column)}) AS {called}", called
     return f"FLOOR({named(column)} / {step}) * {step} AS {called}", called

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
 
+from discreet.results import quoted
+
 _PLAIN = re.compile("[a-z_][a-z0-9_]*", re.ASCII)
 
 _RESERVED = frozenset(
@@ -41,16 +43,6 @@ class Example:
 
     words: str
     sql: str
-
-
-def quoted(name: str) -> str:
-    """A name as SQL has it: in quotes, so that it may be any.
-
-    Examples:
-        >>> quoted("age")
-        '"age"'
-    """
-    return '"' + name.replace('"', '""') + '"'
 
 
 def is_plain(name: str) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from discreet.interfaces.http.console.examples import quoted
 from discreet.interfaces.http.console.session import Visiting
+from discreet.results import quoted
 
 ROUTES = APIRouter()
 

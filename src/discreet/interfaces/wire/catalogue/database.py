@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from discreet.duckdb.session import SHUT_OFF
+from discreet.duckdb.sql_text import name as quoted
 from discreet.duckdb.sql_text import string
 from discreet.errors import TooMuchPlanning, UnknownColumn, UnknownFunction, UnknownTable, Unsupported
 from discreet.interfaces.wire.catalogue.rewriting import SCHEMAS, TABLE_FUNCTIONS, in_duckdb
@@ -140,7 +141,7 @@ class Database:
             self._run(macro)
         self._fill(schema, settings)
         columns = (str(column["name"]) for table in schema["tables"] for column in table["columns"])
-        self._columns = {name.upper(): _quoted(name) for name in columns}
+        self._columns = {name.upper(): quoted(name) for name in columns}
         self._run("SET search_path = 'pgc'")
         self._refused = self._tabular() - TABLE_FUNCTIONS
         self._declared.execute("SET search_path = 'public'")
@@ -265,8 +266,8 @@ class Database:
     def _fill_table(self, table: Mapping[str, Any], tables: Mapping[str, int]) -> None:
         """One table, with its columns, what is declared of each, and its links."""
         name, oid, columns = str(table["name"]), tables[str(table["name"])], table["columns"]
-        of_columns = ", ".join(f"{_quoted(str(each['name']))} {_kind(each)[0]}" for each in columns)
-        self._declared.execute(f"CREATE TABLE public.{_quoted(name)} ({of_columns})")
+        of_columns = ", ".join(f"{quoted(str(each['name']))} {_kind(each)[0]}" for each in columns)
+        self._declared.execute(f"CREATE TABLE public.{quoted(name)} ({of_columns})")
         self._insert(
             "pgc.pg_class", oid=oid, relname=name, relnamespace=_PUBLIC, relowner=_OWNER, relam=2, relkind="r",
             relpersistence="p", relreplident="d", relnatts=len(columns), reltuples=-1, relispopulated=True,
@@ -327,18 +328,13 @@ class Database:
             "pgc.pg_constraint", oid=table[1] + place + 1, conname=name, connamespace=_PUBLIC, contype="f",
             conrelid=table[1], confrelid=tables[other], conkey=[numbers[column]], confkey=[1], convalidated=True,
             confupdtype="a", confdeltype="a", confmatchtype="s",
-            conbin=f"FOREIGN KEY ({_quoted(column)}) REFERENCES {_quoted(other)}({_quoted(to)})",
+            conbin=f"FOREIGN KEY ({quoted(column)}) REFERENCES {quoted(other)}({quoted(to)})",
         )  # fmt: skip
 
     def _describe(self, oid: int, number: int, words: str) -> None:
         """A comment on a table, or on a column of it."""
         if words:
             self._insert("pgc.pg_description", objoid=oid, classoid=_PG_CLASS, objsubid=number, description=words)
-
-
-def _quoted(name: str) -> str:
-    """A name, in quotes."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _kind(column: Mapping[str, Any]) -> tuple[str, int, str, str]:
