@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 from discreet.errors import InvalidArgument
 
@@ -108,8 +108,10 @@ def _sent(value: Value) -> Sent:
             return {"timestamp": value.isoformat()}
         case date():
             return {"date": value.isoformat()}
-        case _:
+        case None | bool() | int() | float() | str():
             return value
+        case other:
+            assert_never(other)
 
 
 def parameters_from_json(data: object, name: str = "parameters") -> tuple[Value, ...]:

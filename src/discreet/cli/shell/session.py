@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 import typer
 
@@ -196,7 +196,7 @@ class Session:
 
     def _show_answer(self, answer: Answer, confidence: float) -> None:
         """Show the answer to one question."""
-        if self.mode in {Mode.JSON, Mode.CSV}:
+        if self.mode is Mode.JSON or self.mode is Mode.CSV:
             show_answer(answer, self.tables, self.mode.elsewhere, confidence)
             return
         rows, right = laid_out(answer, confidence)
@@ -206,8 +206,10 @@ class Session:
                 say()
             case Mode.LINE:
                 show_records(answer.names, rows)
-            case _:
+            case Mode.TABLE:
                 show_table(answer.names, rows, right=right)
+            case mode:
+                assert_never(mode)
         show_notes(answer, in_shell)
 
 

@@ -180,8 +180,10 @@ class Connection:
                         self._fatal(Refused("28000", "a token would travel in the clear", "sslmode=require"))
                         return None
                     return first
-                case _:
+                case messages.TLS | messages.GSS:
                     self._stream.write(b"N")
+                case _:
+                    raise Malformed
         raise Malformed
 
     def _authenticate(self, startup: Startup) -> bool:

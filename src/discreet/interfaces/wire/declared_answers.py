@@ -109,5 +109,7 @@ def _value(said: Any, kind: str) -> Any:  # noqa: ANN401 — a bound, as JSON ha
             return datetime.fromisoformat(str(said))
         case "integer":
             return int(said)
-        case _:
+        case "real":
             return float(said)
+        case _:
+            raise TypeError(f"no column of the kind {kind} has bounds")
