@@ -15,7 +15,7 @@ from typing import Any
 
 from discreet.engine.expression_compiler import real, rounded, whole
 from discreet.engine.interface import GREATEST, LEAST
-from discreet.exact.rounding import nearest
+from discreet.exact.rounding import nearest, nearest_integer
 from discreet.query.ir import Summary, Type
 from discreet.tables import Kind
 
@@ -129,8 +129,7 @@ def _in_steps(end: Fraction | None, grid: int, far: int) -> int:
     """An end of a range in steps; `far`, if there is none, and never further."""
     if end is None:
         return far
-    steps = floor(abs(end) / Fraction(2) ** grid + Fraction(1, 2)) * (1 if end >= 0 else -1)
-    return min(max(steps, -_MOST_STEPS), _MOST_STEPS)
+    return min(max(nearest_integer(end / Fraction(2) ** grid), -_MOST_STEPS), _MOST_STEPS)
 
 
 def _number(value: Any) -> Any:  # noqa: ANN401 — Ibis values

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from discreet.errors import unforeseen
 from discreet.privacy import Keys
 from discreet.query import ir
-from discreet.tables import Owner, Table
+from discreet.tables import Column, Owner, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +107,17 @@ def listed_keys(key: ir.Key, exact: ir.Exact) -> Keys | None:
     down to the declared keys, does the scan's work. Joins and filters in between make no difference: at most, a left
     join makes more NULLs. A window does, for it may look at the values of rows that the list leaves out.
     """
-    if not isinstance(key.expr, ir.Column) or key.values is None or None in key.values:
+    column = None if key.values is None or None in key.values else scanned_column(key.expr, exact)
+    return None if column is None else column.keys
+
+
+def scanned_column(expr: ir.Expr, exact: ir.Exact) -> Column | None:
+    """The declared column that an expression is, with nothing computed since it was scanned; None for any other."""
+    if not isinstance(expr, ir.Column):
         return None
     if not all(isinstance(node, (ir.Scan, ir.Where, ir.Join)) for node in ir.nodes(exact.source)):
         return None
-    return _scans(exact)[key.expr.table].table.column(key.expr.name).keys
+    return _scans(exact)[expr.table].table.column(expr.name)
 
 
 def position(name: str, table: Table) -> int:

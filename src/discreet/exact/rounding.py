@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from decimal import Context, Decimal
 from fractions import Fraction
-from math import copysign, inf, isqrt, nextafter
+from math import ceil, copysign, floor, inf, isqrt, nextafter
 from sys import float_info
 
 from discreet.errors import InvalidArgument
@@ -54,6 +54,16 @@ def nearest(number: Fraction) -> float:
         return float(number) + 0.0
     except OverflowError:
         return inf if number > 0 else -inf
+
+
+def nearest_integer(number: Fraction) -> int:
+    """The integer nearest to an exact number; halves go away from zero, as in C and SQL.
+
+    Examples:
+        >>> nearest_integer(Fraction(5, 2)), nearest_integer(Fraction(-1, 2)), nearest_integer(Fraction(1, 3))
+        (3, -1, 0)
+    """
+    return floor(number + Fraction(1, 2)) if number >= 0 else ceil(number - Fraction(1, 2))
 
 
 def shorten(number: Fraction, *, bits: int, round_up: bool) -> Fraction:

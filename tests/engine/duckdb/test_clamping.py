@@ -15,11 +15,11 @@ import duckdb
 import hypothesis.strategies as st
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 
 from discreet.duckdb.sql_text import SQL_TYPES
 from discreet.engine.duckdb.aggregation import constant_steps
-from discreet.engine.duckdb.bounded_values import bounded, identified
+from discreet.engine.duckdb.bounded_values import bounded, identified, numeric_ends
 from discreet.engine.duckdb.steps import _from_real, as_number, clamped_steps, in_range
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Exact, Literal, Scan, Sum, Type
@@ -182,6 +182,35 @@ def test_whole_numbers(values: list[int | None], measure: Sum) -> None:
 def test_reals(values: list[float | None], measure: Sum) -> None:
     """Doubles of all sizes, infinities, NaN, denormals, and halves, which go away from zero."""
     agrees(values, measure)
+
+
+@settings(max_examples=300)
+@given(st.data(), st.sampled_from([Kind.INTEGER, Kind.REAL]), st.tuples(SIGNED, SIGNED).map(sorted), st.integers(-3, 3))
+def test_what_the_scan_has_moved_is_not_tested_again(
+    data: st.DataObject, kind: Kind, ends: list[int], grid: int
+) -> None:
+    """Where a measure's bounds enclose the column's; and the integers are the same as with the test, for any values."""
+    bounds = Bounds(*ends)
+    declared = Column(name="v", kind=kind, bounds=bounds)
+    lo, hi = data.draw(st.just(ends) | st.tuples(SIGNED, SIGNED).map(sorted), "bounds of the measure")
+    measure = total("s", column("x" if kind is Kind.INTEGER else "y"), grid=grid, lo=lo, hi=hi)
+    values = data.draw(st.lists(st.none() | (WHOLE if kind is Kind.INTEGER else REALS), min_size=1, max_size=9), "rows")
+    read = f"SELECT {as_number('v', measure)} AS w, v FROM (SELECT {bounded(declared, 'v')} AS v FROM rows)"
+    tested, spared = clamped_steps("w", measure), clamped_steps("w", measure, numeric_ends(kind, bounds))
+    rows = CONNECTION.execute(
+        f"WITH rows AS (SELECT unnest(CAST(? AS {SQL_TYPES[kind]}[])) AS v) SELECT {tested}, {spared} FROM ({read})",
+        [values],
+    ).fetchall()
+    assert all(one == other for one, other in rows)
+    event("tested again" if tested == spared else "spared")
+
+
+@pytest.mark.parametrize("kind", [Kind.INTEGER, Kind.REAL])
+@pytest.mark.parametrize(("lo", "is_spared"), [(0, True), (1, False)])
+def test_only_bounds_that_enclose_the_columns_spare_the_test(kind: Kind, lo: int, is_spared: bool) -> None:
+    """One step inside them, and the ends must be moved."""
+    measure = total("s", column("x" if kind is Kind.INTEGER else "y"), lo=lo, hi=9)
+    assert ("CASE" not in clamped_steps("w", measure, (0, 9))) is is_spared
 
 
 @settings(max_examples=200)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import floor
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from discreet.engine.duckdb.clauses import group_by, key_lookup, listed, numbered
@@ -19,6 +18,7 @@ from discreet.engine.duckdb.many_groups import ManyBins, ManyGroups
 from discreet.engine.interface import ExactResult
 from discreet.engine.scan_view import listed_keys, units_of
 from discreet.errors import unforeseen
+from discreet.exact.rounding import nearest_integer
 from discreet.privacy import KeyValue, Limits
 from discreet.query import ir
 
@@ -202,9 +202,7 @@ def constant_steps(measure: ir.Sum) -> int | None:
     value = measure.value.value
     if not isinstance(value, (int, Fraction)):  # NULL adds nothing
         return 0
-    steps = Fraction(value) / Fraction(2) ** measure.grid
-    rounded = floor(abs(steps) + Fraction(1, 2)) * (1 if steps >= 0 else -1)
-    return min(max(rounded, measure.lo), measure.hi)
+    return min(max(nearest_integer(value / Fraction(2) ** measure.grid), measure.lo), measure.hi)
 
 
 def rows_at_most(relation: ir.Relation, counts: Mapping[str, int]) -> int:

@@ -25,7 +25,7 @@ def bounded(column: Column, value: str) -> str:
         value: the column in SQL; a plain name, for it is repeated.
     """
     if column.bounds is not None:
-        return moved(value, *_ends(column.kind, column.bounds))
+        return moved(value, *_written(column.kind, column.bounds))
     if column.kind is Kind.TEXT and column.keys is not None:
         # Longer than all keys, it is none of them; one sign more is enough to tell, and joins may write it out often.
         longest = max((len(str(key).encode()) for key in column.keys), default=0) + 1
@@ -35,7 +35,7 @@ def bounded(column: Column, value: str) -> str:
 
 def identified(column: Column, value: str) -> str:
     """The values of an admitted column that tells units apart; NULL where they lie outside its bounds."""
-    return value if column.bounds is None else within(value, *_ends(column.kind, column.bounds))
+    return value if column.bounds is None else within(value, *_written(column.kind, column.bounds))
 
 
 def moved(value: str, lo: str, hi: str) -> str:
@@ -52,11 +52,17 @@ def within(value: str, lo: str, hi: str) -> str:
     return f"CASE WHEN {value} BETWEEN {lo} AND {hi} THEN {value} END"
 
 
-def _ends(kind: Kind, bounds: Bounds) -> tuple[str, str]:
-    """The bounds as constants: for integers the whole numbers within, for reals the nearest doubles."""
-    if kind.is_time:
-        return moment(bounds.lo), moment(bounds.hi)  # type: ignore[arg-type]  # a column's bounds are of its kind
+def numeric_ends(kind: Kind, bounds: Bounds) -> tuple[float, float]:
+    """The ends to which numbers are moved: for integers the whole numbers within, for reals the nearest doubles."""
     lo, hi = cast("Fraction", bounds.lo), cast("Fraction", bounds.hi)
     if kind is Kind.REAL:
-        return double(nearest(lo)), double(nearest(hi))
-    return bigint(min(max(ceil(lo), LEAST), GREATEST)), bigint(max(min(floor(hi), GREATEST), LEAST))
+        return nearest(lo), nearest(hi)
+    return min(max(ceil(lo), LEAST), GREATEST), max(min(floor(hi), GREATEST), LEAST)
+
+
+def _written(kind: Kind, bounds: Bounds) -> tuple[str, str]:
+    """The bounds as constants."""
+    if kind.is_time:
+        return moment(bounds.lo), moment(bounds.hi)  # type: ignore[arg-type]  # a column's bounds are of its kind
+    lo, hi = numeric_ends(kind, bounds)
+    return (double(lo), double(hi)) if kind is Kind.REAL else (bigint(int(lo)), bigint(int(hi)))

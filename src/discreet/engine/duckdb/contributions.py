@@ -14,6 +14,7 @@ from typing import TypeAlias
 from discreet.duckdb.session import Connection
 from discreet.duckdb.sql_text import SQL_TYPES, bigint
 from discreet.engine.duckdb.aggregation import CONTRIBUTIONS, SOURCE_ROWS, Shape, adds_of, rows_at_most, shape_of
+from discreet.engine.duckdb.bounded_values import numeric_ends
 from discreet.engine.duckdb.clauses import key_lookup
 from discreet.engine.duckdb.join_limits import JoinLimits
 from discreet.engine.duckdb.raw_views import list_keys
@@ -22,7 +23,7 @@ from discreet.engine.duckdb.steps import as_number, clamped_steps, in_range
 from discreet.engine.expression_compiler import guarded, selected
 from discreet.engine.relation_compiler import JoinLimit, RelationCompiler
 from discreet.engine.rewrites import eliminate_owner_joins, follow_noted_links, push_filters_down
-from discreet.engine.scan_view import ScanView, listed_keys, scan_views_of, unit_columns
+from discreet.engine.scan_view import ScanView, listed_keys, scan_views_of, scanned_column, unit_columns
 from discreet.privacy import KeyValue
 from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Join, Key, Sum, Units, name_of, nodes
 from discreet.tables import Kind, Table
@@ -107,8 +108,7 @@ def make_contributions(  # noqa: PLR0913 — a question and where it is asked
     values = _contributed(exact)
     read = list(unit)
     for number, key in enumerate(exact.keys):
-        listed = None if number in shape.late else key.values
-        read.append(f"{_as_key(f'k{number}', key.expr, listed)} AS k{number}")
+        read.append(f"{_as_key(f'k{number}', key.expr, key.values)} AS k{number}")
     read += [f"{_as_read(column, measure)} AS {column}" for column, measure in values.items()]
     rows = rows or _select(exact, views, JoinLimits(session, exact, views).limited)
     source_rows = f"SELECT {', '.join(read) or 'one'} FROM ({rows})"
@@ -128,7 +128,7 @@ def make_contributions(  # noqa: PLR0913 — a question and where it is asked
         if isinstance(measure, Histogram) and measure.values is not None:
             list_keys(session, f"bins_{column}", measure.value.type.kind, enumerate(measure.values))
             joins.append(f"LEFT JOIN bins_{column} ON {column} IS NOT DISTINCT FROM bins_{column}.v")
-        counted.append(f"{_as_counted(column, measure)} AS {column}")
+        counted.append(f"{_as_counted(column, measure, exact)} AS {column}")
     session.execute(
         f"CREATE TEMP VIEW {CONTRIBUTIONS} AS "
         f"SELECT {', '.join(counted) or 'one'} FROM ({source_rows}) {' '.join(joins)}"
@@ -169,10 +169,12 @@ def _as_read(value: str, measure: _OfRows) -> str:
     return _as_key(value, measure.value)
 
 
-def _as_counted(value: str, measure: _OfRows) -> str:
+def _as_counted(value: str, measure: _OfRows, exact: Exact) -> str:
     """The contribution as it counts: steps of the grid, the value itself, or the number of its bin."""
     if isinstance(measure, Sum):
-        steps = clamped_steps(value, measure)
+        column = scanned_column(measure.value, exact)
+        bounds = None if column is None else column.bounds
+        steps = clamped_steps(value, measure, None if bounds is None else numeric_ends(measure.value.type.kind, bounds))
         return f"{bigint(measure.hi)} - {steps}" if measure.is_rest else steps
     if isinstance(measure, DistinctValues):
         return value

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import Unsupported
+from discreet.exact.rounding import nearest_integer
 from discreet.query.ir.expressions import Expr, Function, Type
 from discreet.query.ir.functions.application import (
     Args,
@@ -103,7 +104,7 @@ def _round_half_away(value: Fraction | float) -> int:
     """`half_away` for rationals too."""
     if isinstance(value, float):
         return int(half_away(value))
-    return math.floor(value + Fraction(1, 2)) if value >= 0 else math.ceil(value - Fraction(1, 2))
+    return nearest_integer(value)
 
 
 def _prepare_round(args: Args) -> Args:
