@@ -6,6 +6,8 @@ arithmetic at every grid, at both ends of 64 bits, and where there is none.
 
 from __future__ import annotations
 
+import operator
+from dataclasses import replace
 from datetime import date, datetime
 from fractions import Fraction
 from math import nan
@@ -20,13 +22,16 @@ from hypothesis import event, given, settings
 from discreet.duckdb.sql_text import SQL_TYPES
 from discreet.engine.duckdb.aggregation import constant_steps
 from discreet.engine.duckdb.bounded_values import bounded, identified, numeric_ends
+from discreet.engine.duckdb.contributions import _scanned_ends
 from discreet.engine.duckdb.steps import _from_real, as_number, clamped_steps, in_range
 from discreet.privacy import Bounds, Keys, Limits, Unit
-from discreet.query.ir import Exact, Literal, Scan, Sum, Type
+from discreet.query.ir import Column as Reference
+from discreet.query.ir import Exact, Expr, Literal, Scan, Sum, Type
+from discreet.query.ir import call as ir_call
 from discreet.tables import Column, Kind, Owner, Source, Table
 from discreet.tables.schema.column import LONGEST_TEXT
 from support.engines import engine_over
-from support.questions import column, literal, total
+from support.questions import column, declared, exact, literal, run, table_of, total
 from support.reference import steps
 
 pytestmark = pytest.mark.usefixtures("kept_sessions")
@@ -203,6 +208,44 @@ def test_what_the_scan_has_moved_is_not_tested_again(
     ).fetchall()
     assert all(one == other for one, other in rows)
     event("tested again" if tested == spared else "spared")
+
+
+@given(
+    st.tuples(st.integers(-50, 50), st.integers(1, 100)),
+    st.lists(
+        st.tuples(st.sampled_from(["add", "subtract", "multiply"]), st.fractions(-9, 9, max_denominator=7)),
+        min_size=1,
+        max_size=3,
+    ),
+    st.integers(-3, 3),
+    st.lists(st.none() | st.floats(allow_nan=False), max_size=6),
+)
+def test_nor_is_what_is_computed_of_it_with_constants(
+    ends: tuple[int, int], operations: list[tuple[str, Fraction]], grid: int, values: list[float | None]
+) -> None:
+    """Sums are those of exact steps of doubles, with bounds that enclose the ends of these, and with narrower ones."""
+    lo, hi = ends[0], ends[0] + ends[1]
+    value: Expr = Reference("t", "y", Type(Kind.REAL, Fraction(lo), Fraction(hi)))
+    for name, constant in operations:
+        value = ir_call(name, value, Literal(constant, Type(Kind.REAL, constant, constant)))
+    wide = total("s", value, grid=grid, lo=-(2**50), hi=2**50)
+    first, last = sorted(steps(_in_doubles(end, operations), wide) for end in (lo, hi))
+    cuts = [(first, last), (first + 1, last), (first, last - 1), (first + 1, last - 1)]
+    measures = [replace(wide, name=f"s{i}", lo=a, hi=b) for i, (a, b) in enumerate(cuts) if a < b]
+    question = exact(table_of(y=declared("y", bounds=Bounds(lo, hi))), [wide, *measures])
+    assert _scanned_ends(value, question) is not None
+    values = [*values, -1e9, 1e9]
+    moved = [_in_doubles(min(max(each, float(lo)), float(hi)), operations) for each in values if each is not None]
+    wanted = {measure.name: sum(steps(each, measure) for each in moved) for measure in question.measures}
+    assert run(question, [{"id": number, "y": each} for number, each in enumerate(values)]) == {(): wanted}
+
+
+def _in_doubles(value: float, operations: list[tuple[str, Fraction]]) -> float:
+    """What doubles make of it."""
+    doubles = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul}
+    for name, constant in operations:
+        value = doubles[name](value, float(constant))
+    return value
 
 
 @pytest.mark.parametrize("kind", [Kind.INTEGER, Kind.REAL])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.duckdb.session import Connection
@@ -24,8 +25,23 @@ from discreet.engine.expression_compiler import guarded, selected
 from discreet.engine.relation_compiler import JoinLimit, RelationCompiler
 from discreet.engine.rewrites import eliminate_owner_joins, follow_noted_links, push_filters_down
 from discreet.engine.scan_view import ScanView, listed_keys, scan_views_of, scanned_column, unit_columns
+from discreet.exact.rounding import nearest
 from discreet.privacy import KeyValue
-from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Join, Key, Sum, Units, name_of, nodes
+from discreet.query.ir import (
+    Call,
+    Column,
+    DistinctValues,
+    Exact,
+    Expr,
+    Histogram,
+    Join,
+    Key,
+    Literal,
+    Sum,
+    Units,
+    name_of,
+    nodes,
+)
 from discreet.tables import Kind, Table
 from discreet.tables.admission import RawViews, Snapshot
 from discreet.tables.schema.column import LONGEST_TEXT
@@ -172,9 +188,7 @@ def _as_read(value: str, measure: _OfRows) -> str:
 def _as_counted(value: str, measure: _OfRows, exact: Exact) -> str:
     """The contribution as it counts: steps of the grid, the value itself, or the number of its bin."""
     if isinstance(measure, Sum):
-        column = scanned_column(measure.value, exact)
-        bounds = None if column is None else column.bounds
-        steps = clamped_steps(value, measure, None if bounds is None else numeric_ends(measure.value.type.kind, bounds))
+        steps = clamped_steps(value, measure, _scanned_ends(measure.value, exact))
         return f"{bigint(measure.hi)} - {steps}" if measure.is_rest else steps
     if isinstance(measure, DistinctValues):
         return value
@@ -182,6 +196,33 @@ def _as_counted(value: str, measure: _OfRows, exact: Exact) -> str:
     if measure.values is None:
         number = f"CASE WHEN {value} BETWEEN 0 AND {bigint(measure.size - 1)} THEN {value} END"
     return f"CAST({number} AS {'INTEGER' if measure.size <= 2**31 else 'BIGINT'})"
+
+
+_MONOTONE = {"real", "negate", "add", "subtract", "multiply"}
+"""With constants beside one value. The nearest double to a result never decreases where the result doesn't."""
+
+
+def _scanned_ends(value: Expr, exact: Exact) -> tuple[float, float] | None:
+    """The ends between which a value lies since the scan moved the column that it is computed of; None if not known.
+
+    A value of cells is one of such: a column's place between its bounds, times a constant. Its ends are computed as the
+    engine does, in doubles.
+    """
+    column = scanned_column(value, exact)
+    if column is not None:
+        return None if column.bounds is None else numeric_ends(column.kind, column.bounds)
+    if not isinstance(value, Call) or value.function.name not in _MONOTONE or value.type.kind is not Kind.REAL:
+        return None
+    numbers = [
+        nearest(arg.value) if isinstance(arg, Literal) and isinstance(arg.value, Fraction) else None
+        for arg in value.args
+    ]
+    others = [arg for arg, number in zip(value.args, numbers, strict=True) if number is None]
+    ends = _scanned_ends(others[0], exact) if len(others) == 1 else None
+    if ends is None:
+        return None
+    found = [value.function.evaluate(*(end if number is None else number for number in numbers)) for end in ends]
+    return None if None in found else (min(found), max(found))
 
 
 def _listed_values(key: Key, exact: Exact) -> list[tuple[int, KeyValue]]:
