@@ -22,8 +22,9 @@ SHUT_OFF = {
 }
 """Settings of every instance: it has what is handed to it, and no more."""
 
-_ARRAYS = 16
-"""Dense ids of up to this many bits are counted in an array, which is faster than a hash table, unless it is sparse."""
+_ARRAYS = 18
+"""Dense ids of up to this many bits are counted in an array, which is faster than a hash table unless it is sparse. A
+part has about as many units."""
 
 _WAITING = 16_384
 """Rows that wait in each thread to be written in pieces. DuckDB's own number is 32 times as many, and they take half a
