@@ -53,7 +53,7 @@ def test_a_token_allows_what_its_form_said(running: Visited) -> None:
     assert caller.share == "ε = 2, δ = 1e-06"
     assert caller.datasets == ("people", "visits")
     listed = sign_in(running, "custodian").get("/tokens").text
-    for words in ("ε ≤ 1/2", "ρ ≤ 1/100", "ε = 2, δ = 1e-06", "people, visits", f"{caller.expires:%Y-%m-%d}"):
+    for words in ("ε ≤ 0.5", "ρ ≤ 0.01", "ε = 2, δ = 1e-06", "people, visits", f"{caller.expires:%Y-%m-%d}"):
         assert words in html.unescape(page.text), words
         assert words in html.unescape(listed), words
     assert text not in listed
