@@ -146,7 +146,8 @@ class Session(Connection):
         """Make joins in the order in which they are written.
 
         Where several private tables meet, any two of them are equal in the unit, and DuckDB might join two by that
-        alone, with as many pairs as the square of one unit's rows.
+        alone, with as many pairs as the square of one unit's rows. And where keys are looked up before rows are joined
+        that have them, it might do so after.
         """
         self.execute("SET disabled_optimizers = 'join_order'")
 

@@ -83,6 +83,7 @@ class RelationCompiler:
         schema = dict.fromkeys(unit, "string")  # ids are only compared with each other, so any one type will do
         schema |= {f"c{number}": IBIS_TYPES[kinds[number]] for number in view.checked}
         schema |= {f"r{number}": IBIS_TYPES[kinds[number]] for number in view.unchecked}
+        schema |= {f"r{number}": "int64" for number, _ in view.numbered}
         table = ibis.table(schema or {"one": "int8"}, name=view.name)
         chosen = {column: table[column] for column in unit}
         checked, unchecked = (

@@ -6,7 +6,7 @@ A scan reads only the columns that the question needs (column pruning). Scans th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from discreet.errors import unforeseen
@@ -28,6 +28,8 @@ class ScanView:
         unchecked: those read as a key whose public list leaves out what isn't listed anyway, so that enforcing it
             twice would be wasted.
         is_coded: whether it tells units apart by a code, and has their size and id beside it.
+        numbered: of the unchecked ones, those read as numbers in the public list of a key, each with that key's number.
+            Rows that are joined with this view's are more than its own, so that to look them up here is less work.
     """
 
     number: int
@@ -36,6 +38,7 @@ class ScanView:
     checked: tuple[int, ...]
     unchecked: tuple[int, ...] = ()
     is_coded: bool = False
+    numbered: tuple[tuple[int, int], ...] = ()
 
     @property
     def name(self) -> str:
@@ -95,6 +98,7 @@ def scan_views_of(exact: ir.Exact, *, is_coded: bool = False) -> tuple[ScanView,
             checked=_positions(group, checked),
             unchecked=_positions(group, unchecked),
             is_coded=is_coded and group[0].owner is not None,
+            numbered=tuple(_numbered(group, exact)) if is_coded and group[0].owner is None else (),
         )
         for number, group in enumerate(groups)
     )
@@ -109,6 +113,17 @@ def listed_keys(key: ir.Key, exact: ir.Exact) -> Keys | None:
     """
     column = None if key.values is None or None in key.values else scanned_column(key.expr, exact)
     return None if column is None else column.keys
+
+
+def _numbered(scans: list[ir.Scan], exact: ir.Exact) -> Iterator[tuple[int, int]]:
+    """The columns of some scans that are one listed key each, with the keys' numbers."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for number, key in enumerate(exact.keys):
+        if isinstance(key.expr, ir.Column) and listed_keys(key, exact) is not None:
+            for scan in scans:
+                if scan.alias == key.expr.table:
+                    found[position(key.expr.name, scan.table)].append(number)
+    return ((place, keys[0]) for place, keys in found.items() if len(keys) == 1)
 
 
 def scanned_column(expr: ir.Expr, exact: ir.Exact) -> Column | None:

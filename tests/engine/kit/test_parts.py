@@ -15,7 +15,7 @@ from discreet.engine.duckdb.contributions import Compiled
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Column, Exact, Join, JoinKind, Key, Relation, Scan, Type, Units, Where
 from discreet.tables import Column as Declared
-from discreet.tables import Owner, Table
+from discreet.tables import Kind, Owner, Table
 from support.engines import EMBEDDED, Tried, as_if_admitted, engine_as_if_admitted, engine_on, order_of
 from support.parted import Mistake, in_parts, parted
 from support.questions import EQUAL, LESS, by_group, call, count, literal, total
@@ -89,6 +89,38 @@ def in_table(table: str, name: str) -> Column:
 @given(along_links(), st.sampled_from([1, 2, 5]))
 def test_joins_along_links_change_no_answer(example: tuple[Exact, dict[str, Rows]], parts: int) -> None:
     """Where each customer is there once, orders say whose they are, and customers needn't; else both have to."""
+    question, tables = example
+    assert asked(question, tables, parts) == answer(question, tables, order_of(question))
+
+
+@st.composite
+def by_keys_of_customers(draw: st.DrawFn) -> tuple[Exact, dict[str, Rows]]:
+    """Orders by a column of their customers, each of whom is there once; by two lists of it, or from two scans."""
+    limits = draw(st.sampled_from([Limits(rows=1), Limits(rows=2), Limits(groups=1, rows_per_group=2)]))
+    region = Declared(name="region", kind=Kind.TEXT, keys=Keys(["a", "b", "é"]))
+    made, tables = shop("household", limits, {"customers.region": region}), draw(data())
+    tables["customers"] = list({row["id"]: row for row in tables["customers"]}.values())
+    scans = [
+        Scan(made.tables[name], tuple(COLUMNS[name]), made.owners[name], alias)
+        for name, alias in (("orders", "orders"), ("customers", "customers"), ("customers", "others"))
+    ]
+    source: Relation = scans[0]
+    aliases = draw(st.sampled_from([["customers"], ["customers", "customers"], ["customers", "others"]]))
+    for scan in scans[1 : 1 + len(set(aliases))]:
+        on = call(EQUAL, in_table("orders", "customer"), Column(scan.alias, "id", Type(Kind.INTEGER)))
+        source = Join(source, scan, draw(st.sampled_from([JoinKind.INNER, JoinKind.LEFT])), on)
+    keys = tuple(
+        Key(name=f"k{number}", expr=Column(alias, "region", Type(Kind.TEXT)), values=values)
+        for number, (alias, values) in enumerate(zip(aliases, (("é", "B", "a"), ("b", "é")), strict=False))
+    )
+    measures = (count(), total("s", in_table("orders", "amount"), grid=-2, lo=-40, hi=40))
+    return Exact(source=source, keys=keys, measures=measures, limits=limits, salt="s"), tables
+
+
+@SEARCH
+@given(by_keys_of_customers(), st.sampled_from([1, 2, 5]))
+def test_nor_does_where_keys_are_looked_up(example: tuple[Exact, dict[str, Rows]], parts: int) -> None:
+    """Before customers are joined to their orders, if a column is a key once, and no key is of two columns."""
     question, tables = example
     assert asked(question, tables, parts) == answer(question, tables, order_of(question))
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from discreet.engine.duckdb.aggregation import (
     CONTRIBUTIONS,
@@ -60,6 +61,12 @@ def surplus(pairs: str, shape: Shape, limit: int) -> str:
         for adds, total in zip(shape.measures, totals(shape), strict=True)
     ]
     return f"SELECT {listed(keys, measures)} FROM {pairs} {group_by(keys)}"
+
+
+def whole_pairs(shape: Shape) -> str:
+    """The exact sums per group of all pairs."""
+    measures = (f"sum({total}) AS m{number}" for number, total in enumerate(totals(shape)))
+    return f"SELECT {listed(numbered('k', shape.keys), measures)} FROM pairs {group_by(numbered('k', shape.keys))}"
 
 
 def distinct_units(shape: Shape) -> str:
@@ -209,16 +216,20 @@ def _by_rows(shape: Shape, limit: int) -> Statements:
     unit, keys = shape.unit, numbered("k", shape.keys)
     setup, counted, shape = _units_in_groups(shape)
     if shape.is_coded:
-        rows = _larger_than(limit, shape)
+        rows = _of_size(">", limit, shape)
     else:
         heavy = f"SELECT {listed(unit)} FROM {SOURCE_ROWS} {group_by(unit)} HAVING count(*) > {limit}"
         setup.append(f"CREATE TEMP TABLE heavy AS {heavy}")
         rows = f"{shape.contributions} SEMI JOIN heavy USING ({listed(unit)})"
     scope = Scope(rows=rows, within=unit, limit=limit)
-    whole = plain(shape, units=NOTHING if shape.keys else f"(SELECT n FROM ({distinct_units(shape)}))")
+    is_summed = any(adds.is_summed for adds in shape.measures)
+    light = replace(shape, contributions=_of_size("<=", limit, shape)) if shape.is_coded and is_summed else shape
+    whole = plain(light, units=NOTHING if shape.keys else f"(SELECT n FROM ({distinct_units(shape)}))")
     parts = [looked_up(shape, whole, numbered("m", len(shape.measures))), *counted]
     of_heavy = list(value_tables(shape, scope))
-    if any(adds.is_summed for adds in shape.measures):
+    if is_summed:
+        if shape.is_coded:  # then all rows of others are in `pairs`
+            parts.append(whole_pairs(shape))
         pairs = f"SELECT {listed(unit, keys, sums(shape))} FROM {scope.rows} {group_by([*unit, *keys])}"
         of_heavy.append(f"CREATE TEMP TABLE pairs AS {looked_up(shape, pairs, [*unit, *sum_names(shape)])}")
         total = f"SELECT {listed(unit)}, CAST(sum(n) AS BIGINT) AS total FROM pairs {group_by(unit)}"
@@ -232,9 +243,9 @@ def _by_rows(shape: Shape, limit: int) -> Statements:
     )
 
 
-def _larger_than(limit: int, shape: Shape) -> str:
-    """The rows of the units that were admitted with more rows than that."""
-    return f"(SELECT * FROM {shape.contributions} WHERE size > {limit})"
+def _of_size(compared: Literal["<=", ">"], limit: int, shape: Shape) -> str:
+    """The rows of the units that were admitted with so many rows, or with more."""
+    return f"(SELECT * FROM {shape.contributions} WHERE size {compared} {limit})"
 
 
 def _narrowed(shape: Shape, units: str, statements: Sequence[str]) -> Iterator[str]:
@@ -284,8 +295,8 @@ def _by_groups(shape: Shape, groups: int, limit: int) -> Statements:
     rows, parts = CONTRIBUTIONS, []
     if shape.is_coded and all(adds.what != "units" for adds in shape.measures):
         within = min(groups, limit) if is_limited else limit  # so few rows aren't too many, nor in too many groups
-        light = replace(shape, contributions=f"(SELECT * FROM {CONTRIBUTIONS} WHERE size <= {within})")
-        rows, parts = _larger_than(within, shape), [plain(light, "count(*) AS present", units=NOTHING)]
+        light = replace(shape, contributions=_of_size("<=", within, shape))
+        rows, parts = _of_size(">", within, shape), [plain(light, "count(*) AS present", units=NOTHING)]
     setup = [f"CREATE TEMP TABLE pairs AS SELECT {listed(pair, sums(shape))} FROM {rows} {group_by(pair)}"]
     parts.append(kept("pairs", shape, limit, sign=1))
     touched = f"SELECT {listed(pair)}, FALSE AS is_dropped FROM pairs WHERE n > {limit}"
@@ -322,7 +333,7 @@ def _beyond(pairs: str, shape: Shape, groups: int, *, names: list[str]) -> list[
     over_groups = f"SELECT {listed(unit)} FROM {pairs} {group_by(unit)} HAVING count(*) > {groups}"
     if shape.is_coded:  # only the choices of these units need their ids
         ids = listed(unit, (f"any_value({each}) AS {each}" for each in shape.ids))
-        of_these = f"{_larger_than(groups, shape)} SEMI JOIN ({over_groups}) AS these USING ({listed(unit)})"
+        of_these = f"{_of_size('>', groups, shape)} SEMI JOIN ({over_groups}) AS these USING ({listed(unit)})"
         over_groups = f"SELECT {ids} FROM {of_these} {group_by(unit)}"
     dropped = f"SELECT {listed(unit, keys, names)} FROM {pairs} JOIN over_groups USING ({listed(unit)})"
     chosen = f"QUALIFY {hash_rank(unit, shape.ids, keys, shape.salt)} > {groups}"

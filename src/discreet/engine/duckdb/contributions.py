@@ -8,7 +8,7 @@ Guarantee: no value of a column's kind makes an expression of this file raise.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -75,9 +75,10 @@ class Compiled:
         return tuple(scanned.values()) if self.reading.ids else self.exact.tables
 
     @property
-    def meets(self) -> bool:
-        """Whether several private tables meet in it."""
-        return len([scan for scan in self.exact.scans if scan.owner is not None]) > 1
+    def joins_as_written(self) -> bool:
+        """Whether joins are made in their order: where several private tables meet, or keys are looked up before."""
+        meet = len([scan for scan in self.exact.scans if scan.owner is not None]) > 1
+        return meet or any(view.numbered for view in self.views)
 
     @classmethod
     def of(cls, asked: Exact, snapshot: Snapshot) -> Compiled:
@@ -92,7 +93,10 @@ class Compiled:
             exact = push_filters_down(exact)
         is_coded = reading.keeps_sizes(exact)
         views = scan_views_of(exact, is_coded=is_coded)
-        return cls(exact, shape_of(asked, is_coded=is_coded), views, plain_rows(exact, views, is_coded), reading)
+        shape = shape_of(asked, is_coded=is_coded)
+        numbered = {key for view in views for _, key in view.numbered}
+        shape = replace(shape, late=tuple(key for key in shape.late if key not in numbered))
+        return cls(exact, shape, views, plain_rows(exact, views, is_coded), reading)
 
 
 def plain_rows(exact: Exact, views: Sequence[ScanView], is_coded: bool) -> str | None:
@@ -107,13 +111,20 @@ def plain_rows(exact: Exact, views: Sequence[ScanView], is_coded: bool) -> str |
     return None if joins else _select(exact, views, None)
 
 
+def make_key_lists(session: Connection, exact: Exact) -> None:
+    """Make a table of each public list of keys, `keys0, keys1, …`."""
+    for number, key in enumerate(exact.keys):
+        if key.values is not None:
+            list_keys(session, f"keys{number}", key.expr.type.kind, _listed_values(key, exact))
+
+
 def make_contributions(  # noqa: PLR0913 — a question and where it is asked
     session: Connection, exact: Exact, shape: Shape, views: Sequence[ScanView], *, keep: bool, rows: str | None = None
 ) -> None:
     """Make what the limiting SQL reads.
 
     Args:
-        session: with the scan views in it.
+        session: with the scan views and the lists of keys in it.
         exact: the question.
         shape: the question's shape.
         views: the scan views of the question.
@@ -122,9 +133,12 @@ def make_contributions(  # noqa: PLR0913 — a question and where it is asked
     """
     unit = list(unit_columns(shape.units, is_coded=shape.is_coded))
     values = _contributed(exact)
+    looked_up = {key for view in views for _, key in view.numbered}
     read = list(unit)
     for number, key in enumerate(exact.keys):
-        read.append(f"{_as_key(f'k{number}', key.expr, key.values)} AS k{number}")
+        read.append(
+            f"k{number}" if number in looked_up else f"{_as_key(f'k{number}', key.expr, key.values)} AS k{number}"
+        )
     read += [f"{_as_read(column, measure)} AS {column}" for column, measure in values.items()]
     rows = rows or _select(exact, views, JoinLimits(session, exact, views).limited)
     source_rows = f"SELECT {', '.join(read) or 'one'} FROM ({rows})"
@@ -133,9 +147,7 @@ def make_contributions(  # noqa: PLR0913 — a question and where it is asked
         source_rows = f"FROM {SOURCE_ROWS}"
     counted, joins = unit, []
     for number, key in enumerate(exact.keys):
-        if key.values is not None:
-            list_keys(session, f"keys{number}", key.expr.type.kind, _listed_values(key, exact))
-        if key.values is None or number in shape.late:
+        if key.values is None or number in shape.late or number in looked_up:
             counted.append(f"k{number}")
         else:
             joins.append(key_lookup(number))
@@ -145,9 +157,11 @@ def make_contributions(  # noqa: PLR0913 — a question and where it is asked
             list_keys(session, f"bins_{column}", measure.value.type.kind, enumerate(measure.values))
             joins.append(f"LEFT JOIN bins_{column} ON {column} IS NOT DISTINCT FROM bins_{column}.v")
         counted.append(f"{_as_counted(column, measure, exact)} AS {column}")
+    public = [f"k{number} IS NOT NULL" for number in sorted(looked_up)]
+    where = f"WHERE {' AND '.join(public)}" if public else ""
     session.execute(
         f"CREATE TEMP VIEW {CONTRIBUTIONS} AS "
-        f"SELECT {', '.join(counted) or 'one'} FROM ({source_rows}) {' '.join(joins)}"
+        f"SELECT {', '.join(counted) or 'one'} FROM ({source_rows}) {' '.join(joins)} {where}"
     )
 
 

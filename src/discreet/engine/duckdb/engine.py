@@ -91,7 +91,7 @@ class DuckDB:
         check_capability(exact, self.chosen_by)
         try:
             compiled = Compiled.of(exact, self._snapshot)
-            with self._sessions.trial(in_order=compiled.meets) as session:
+            with self._sessions.trial(in_order=compiled.joins_as_written) as session:
                 statements = set_up(session, compiled, without_rows(session, compiled.tables, compiled.reading.ids))
                 added_up(session, compiled.shape, [Found.here(statements)])
             self._remember(exact, compiled)
@@ -129,7 +129,7 @@ class DuckDB:
         exact, reading = compiled.exact, compiled.reading
         with (
             self._snapshot.held_open(exact.tables) as snapshot,
-            self._sessions.fresh(in_order=compiled.meets) as session,
+            self._sessions.fresh(in_order=compiled.joins_as_written) as session,
         ):
             threads = session.compute_in_callers() if reading.parts > 1 else 1
             lock_to(session, compiled.tables, snapshot)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from discreet.duckdb.session import Connection
 from discreet.engine.duckdb.aggregation import SOURCE_ROWS, Statements
 from discreet.engine.duckdb.contribution_limits import limit_contributions
-from discreet.engine.duckdb.contributions import Compiled, make_contributions, most_rows, rows_in
+from discreet.engine.duckdb.contributions import Compiled, make_contributions, make_key_lists, most_rows, rows_in
 from discreet.engine.duckdb.scan_views import make_scan_view
 from discreet.engine.relation_compiler import brings_together
 from discreet.tables.admission import Part, RawViews, Snapshot, raw_views_of
@@ -33,6 +33,7 @@ def set_up(connection: Connection, compiled: Compiled, raw: RawViews) -> Stateme
     """Do all that comes before a question's last queries, within a transaction, and say which these are."""
     exact, views = compiled.exact, compiled.views
     keep = brings_together(exact.source)
+    make_key_lists(connection, exact)
     for scan in views:
         make_scan_view(connection, scan, raw)
     make_contributions(connection, exact, compiled.shape, views, keep=keep, rows=compiled.rows)

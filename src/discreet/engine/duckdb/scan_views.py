@@ -45,7 +45,7 @@ def make_scan_view(session: Connection, scan: ScanView, views: RawViews) -> None
     view is one of all of them that may be narrowed later.
 
     Args:
-        session: with the raw rows in it.
+        session: with the raw rows in it, and the lists of keys.
         scan: which table, and what is asked of it.
         views: of the table, and of those in which its owners are found.
     """
@@ -178,7 +178,12 @@ def _add_columns(stages: _Stages, scan: ScanView) -> None:
     for number in sorted({*scan.checked, *scan.unchecked}):
         column = scan.table.columns[number]
         stages.read_column(column, f"r{number}")
-    stages.final += [f"r{number}" for number in scan.unchecked]
+    keys = dict(scan.numbered)
+    for number in scan.unchecked:
+        if number in keys:
+            listed = f"keys{keys[number]}"
+            stages.joins.append(f"LEFT JOIN {listed} ON r{number} = {listed}.v")
+        stages.final.append(f"{listed}.i AS r{number}" if number in keys else f"r{number}")
     for number in scan.checked:
         column = scan.table.columns[number]
         if column.keys is None:

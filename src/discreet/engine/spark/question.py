@@ -70,7 +70,7 @@ class Question(InMemory):
         """What some parts hold, added up, as payloads with the numbers of their buckets."""
         shape, snapshot = self.compiled.shape, _IN_MEMORY[self.in_memory] if self.in_memory else self.snapshot
         with self._unchanged(), Session(threads=1, memory=memory_of_task()) as session:
-            if self.compiled.meets:
+            if self.compiled.joins_as_written:
                 session.join_as_written()
             session.compute_in_callers()
             lock_to(session, self.compiled.tables, snapshot)
