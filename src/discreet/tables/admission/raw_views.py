@@ -24,7 +24,8 @@ class RawView:
         name: of the view with its rows.
         names: of its columns, by their names in lower case.
         is_noted: whether what admission noted stands beside each row, see `Notes`.
-        rows: how many it has; None where they aren't all of the table's. Private.
+        rows: how many the table has, and so at least how many are here; None where one may be here for several units.
+            Private.
     """
 
     name: str
@@ -86,8 +87,7 @@ def raw_views_of(
         repeats = held.notes is not None and held.notes.repeats
         once = " WHERE NOT again" if repeats and not is_noted else ""
         connection.execute(f"CREATE TEMP VIEW {view} AS FROM {rows}{once}")
-        rows_in_all = held.rows if among == 1 and not repeats else None
-        found[table.name.casefold()] = RawView(view, held.names, is_noted, rows_in_all)
+        found[table.name.casefold()] = RawView(view, held.names, is_noted, None if repeats else held.rows)
     return found
 
 
