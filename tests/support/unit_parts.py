@@ -135,13 +135,14 @@ def kept_of(tables: Sequence[Table], rows: Sequence[Any], made: Table) -> list[A
     return [row for row in rows if all(row[place] is not None for place in places)]
 
 
+_HASHES = duckdb.connect()
+
+
 def hashes(units: Sequence[Unit_], kind: Kind) -> dict[Any, int]:
     """DuckDB's hash of ids of a kind."""
     ids = list({unit[0] for unit in units})
     given = pa.table({"id": pa.array(ids, ARROW[kind])})
-    with duckdb.connect() as connection:
-        connection.register("given", given)
-        return dict(connection.execute("SELECT id, hash(id) FROM given").fetchall())
+    return dict(_HASHES.from_arrow(given).project("id, hash(id)").fetchall())
 
 
 def wrong_in(held: HeldTable, files: Sequence[pa.Table], made: Table, expected: Sequence[Any], kind: Kind) -> set[str]:
