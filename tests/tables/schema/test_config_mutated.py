@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from datetime import time
 from decimal import Decimal
 from pathlib import Path
@@ -20,9 +21,12 @@ FULL = Path(__file__).with_name("clinic.toml").read_text(encoding="utf-8")
 Place = tuple[str | int, ...]
 
 
+DOCUMENT = parse(FULL.encode())
+
+
 def document() -> dict[str, Any]:
     """The full configuration as data, to be mutated."""
-    return parse(FULL.encode())
+    return deepcopy(DOCUMENT)
 
 
 def paths(node: Any, path: Place = ()) -> list[Place]:
@@ -139,20 +143,25 @@ def test_what_must_be_stated_is_missed_by_name() -> None:
         assert refused(mutant).message == f"tables.{table}.unit is missing"
 
 
-@pytest.mark.parametrize("path", ENTRIES, ids=full_name)
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: str(wrong)[:9])
-def test_a_value_of_a_wrong_type_is_refused_by_name(path: Place, wrong: object) -> None:
+def test_a_value_of_a_wrong_type_is_refused_by_name(wrong: object) -> None:
     """Any entry may be replaced by anything: what isn't right there is refused under its name or one above it."""
-    mutant = document()
-    parent, here = parent_of(mutant, path), path[-1]
-    if fits(path, parent[here], wrong):
-        return
-    parent[here] = wrong
-    error = refused(mutant)
-    # An error that takes two entries to make is named by the lowest that holds both.
-    above = [full_name(path[:n]) for n in range(1, len(path) + 1)]
-    assert error.message.startswith(tuple(f"{name}{sign}" for name in above for sign in ":.["))
-    assert error.hint
+    silent = []
+    for path in ENTRIES:
+        mutant = document()
+        parent, here = parent_of(mutant, path), path[-1]
+        if fits(path, parent[here], wrong):
+            continue
+        parent[here] = wrong
+        # An error that takes two entries to make is named by the lowest that holds both.
+        above = [full_name(path[:n]) for n in range(1, len(path) + 1)]
+        try:
+            decode(mutant)
+        except ConfigError as error:
+            if error.hint and error.message.startswith(tuple(f"{name}{sign}" for name in above for sign in ":.[")):
+                continue
+        silent.append(full_name(path))
+    assert silent == []
 
 
 def fits(path: Place, right: object, wrong: object) -> bool:
