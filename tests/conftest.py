@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import shutil
@@ -123,14 +124,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish() -> None:
     """What was collected stays: the garbage collector needn't go through it again and again."""
-    gc.collect()
     gc.freeze()
     gc.enable()
 
 
 def pytest_sessionfinish() -> None:
-    """At the end it does, for DuckDB complains of what is left."""
-    gc.unfreeze()
+    """Nor when pytest looks for garbage at the end, several times. Once the process ends, all goes, as DuckDB wants."""
+    gc.collect()
+    gc.freeze()
+    atexit.register(gc.unfreeze)
 
 
 @pytest.fixture
