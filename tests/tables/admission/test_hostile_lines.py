@@ -16,7 +16,7 @@ from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Key, Literal, Scan, Sum, Type
 from discreet.tables import Column, Kind, Owner, Source, Table
 from discreet.tables.admission import admit
-from support.engines import engine_over
+from support.engines import compiled_once, engine_over
 
 pytestmark = pytest.mark.usefixtures("kept_sessions")
 
@@ -65,12 +65,18 @@ def ask(path: Path, content: bytes, **declared: Any) -> list[Answer]:
     path.write_bytes(content)
     table = Table(name="t", source=Source.of(path, **declared), columns=COLUMNS, unit=Unit("id"), limits=LIMITS[0])
     engine = engine_over([table])
-    return [answered(engine, table, limits) for limits in LIMITS]
+    with compiled_once(COMPILED):
+        return [answered(engine, question_of(table, limits)) for limits in LIMITS]
 
 
-def answered(engine: DuckDB, table: Table, limits: Limits) -> Answer:
-    """The answer with some limits."""
-    question = Exact(
+COMPILED: dict[Any, Any] = {}
+"""What was compiled of these questions."""
+
+
+@cache
+def question_of(table: Table, limits: Limits) -> Exact:
+    """The question with some limits."""
+    return Exact(
         source=Scan(table=table, columns=("id", "g", "x"), owner=Owner(Unit("id")), alias=table.name),
         keys=(Key(name="g", expr=Reference("t", "g", Type(Kind.TEXT)), values=None),),
         measures=(
@@ -80,6 +86,10 @@ def answered(engine: DuckDB, table: Table, limits: Limits) -> Answer:
         limits=limits,
         salt="",
     )
+
+
+def answered(engine: DuckDB, question: Exact) -> Answer:
+    """What is answered."""
     result = engine.run(question)
     return {group: (result.measures["n"][n], result.measures["s"][n]) for n, (group,) in enumerate(result.keys)}
 
@@ -91,9 +101,14 @@ def with_line(line: bytes) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def clean(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bool], list[Answer]]:
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where each file lies in its turn, so that the same table is asked."""
+    return tmp_path_factory.mktemp("hostile") / "t.csv"
+
+
+@pytest.fixture(scope="module")
+def clean(path: Path) -> Callable[[bool], list[Answer]]:
     """What is answered of the file without any such line, asked once of each way to read it."""
-    path = tmp_path_factory.mktemp("clean") / "t.csv"
 
     @cache
     def of(multiline: bool) -> list[Answer]:
@@ -117,16 +132,15 @@ def check(clean: list[Answer], poisoned: list[Answer]) -> None:
 @pytest.mark.parametrize("multiline", [False, True])
 @pytest.mark.parametrize("poison", POISON)
 def test_a_hostile_line_changes_nothing_for_others(
-    poison: str, multiline: bool, clean: Callable[[bool], list[Answer]], tmp_path: Path
+    poison: str, multiline: bool, clean: Callable[[bool], list[Answer]], path: Path
 ) -> None:
     """Whatever one person's line is made of, where malformed records are left out; each shape of limits."""
-    poisoned = ask(tmp_path / "t.csv", with_line(POISON[poison]), multiline=multiline, skip_malformed=True)
-    check(clean(multiline), poisoned)
+    wanted = clean(multiline)
+    check(wanted, ask(path, with_line(POISON[poison]), multiline=multiline, skip_malformed=True))
 
 
-def test_an_open_quotation_mark_costs_others_nothing_where_lines_stand_alone(tmp_path: Path) -> None:
+def test_an_open_quotation_mark_costs_others_nothing_where_lines_stand_alone(path: Path) -> None:
     """With multiline = false. Else the cell may go on until the next mark, which the threat model says."""
-    path = tmp_path / "t.csv"
     clean = ask(path, HEADER + OTHERS)
     check(clean, ask(path, with_line(OPEN), multiline=False, skip_malformed=True))
     taken = ask(path, with_line(OPEN + b'77,"a,1\n'), skip_malformed=True)
