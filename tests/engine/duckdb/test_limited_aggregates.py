@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import product
 from random import SystemRandom
 from typing import Any
 
@@ -135,7 +134,7 @@ def answer(case: Case, *, colliding: bool = False) -> Answer:
     return asked_of_duckdb(case.shape, case.entries, case.types, colliding=colliding)
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(cases(), st.booleans())
 def test_the_statements_do_what_the_words_say(case: Case, colliding: bool) -> None:
     """All measures together, in all shapes and without, with NULLs, no rows, and hashes that all collide or don't."""
@@ -146,12 +145,12 @@ def test_the_statements_do_what_the_words_say(case: Case, colliding: bool) -> No
 @pytest.mark.parametrize("limits", CROWDED)
 def test_the_statements_do_so_with_many_rows(limits: Limits, keys: int) -> None:
     """The same with units that are over all limits at once, which short lists of rows hardly ever are."""
-    for units, colliding in product((0, 1, 2), (False, True)):
-        case = crowd(limits, units=units, keys=keys)
+    for units in (0, 1, 2):
+        case, colliding = crowd(limits, units=units, keys=keys), (units + keys) % 2 == 0  # each with each other
         assert answer(case, colliding=colliding) == by_hand(case.shape, case.entries, case.types, colliding=colliding)
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(cases(units=(1, 2)), st.booleans())
 def test_what_is_noted_of_units_changes_no_answer(case: Case, colliding: bool) -> None:
     """Codes in place of units, and sizes that are theirs or larger."""
@@ -170,8 +169,8 @@ def coded_shape(shape: Shape) -> Shape:
 @pytest.mark.parametrize("limits", CROWDED)
 def test_nor_with_many_rows(limits: Limits, keys: int) -> None:
     """The same with units that are over all limits at once."""
-    for units, colliding in product((1, 2), (False, True)):
-        case = crowd(limits, units=units, keys=keys)
+    for units in (1, 2):
+        case, colliding = crowd(limits, units=units, keys=keys), (units + keys) % 2 == 1
         coded = replace(case, shape=replace(case.shape, is_coded=True))
         assert answer(coded, colliding=colliding) == by_hand(case.shape, case.entries, case.types, colliding=colliding)
 
@@ -188,9 +187,9 @@ def test_parts_change_no_answer(case: Case, parts: int, is_coded: bool, collidin
 @pytest.mark.parametrize("limits", CROWDED)
 def test_nor_do_parts_of_many_rows(limits: Limits) -> None:
     """The same with units that are over all limits at once."""
-    for keys, is_coded in product((0, 1, 2), (False, True)):
+    for keys in (0, 1, 2):
         case = crowd(limits, units=1, keys=keys)
-        shape = replace(case.shape, is_coded=is_coded)
+        shape = replace(case.shape, is_coded=(keys + CROWDED.index(limits)) % 2 == 0)
         found = asked_in_parts(shape, case.entries, case.types, 2)
         assert found == by_hand(case.shape, case.entries, case.types)
 
@@ -203,7 +202,7 @@ def test_the_statements_do_what_the_words_say_at_length(case: Case, colliding: b
     assert answer(case, colliding=colliding) == by_hand(case.shape, case.entries, case.types, colliding=colliding)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(cases(("distinct", "histogram")), st.data())
 def test_the_order_of_rows_is_nothing(case: Case, data: st.DataObject) -> None:
     """Rows in another order give the same answer."""
@@ -253,7 +252,7 @@ def test_nor_does_one_that_is_over_all_limits(limits: Limits, keys: int) -> None
     assert is_within(crowd(limits, units=1, keys=keys), limits, colliding=False)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(cases(("distinct", "histogram"), units=(1, 2)).filter(lambda case: case.entries), st.booleans())
 def test_no_unit_moves_an_answer_beyond_the_limits(case: Case, colliding: bool) -> None:
     """For every unit: in few groups, little in each, and little in all, whoever chose the keys and values."""
