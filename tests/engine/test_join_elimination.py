@@ -95,7 +95,7 @@ WITHOUT: dict[int, Any] = {}
 
 
 @pytest.mark.parametrize("whose", QUESTIONS)
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=data())
 def test_no_answer_differs(whose: str, tables: dict[str, Rows]) -> None:
     """With the elimination, without it, and by brute force; ids that occur twice or lead nowhere among the rows."""

@@ -127,7 +127,7 @@ MADE: dict[int, Any] = {}
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=data())
 def test_no_answer_differs(kind: JoinKind, condition: str, tables: dict[str, Rows]) -> None:
     """From brute force, which doesn't push."""
