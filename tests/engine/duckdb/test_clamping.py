@@ -173,14 +173,14 @@ def agrees(values: list[Any], measure: Sum) -> None:
     assert all(each is None or measure.lo <= each <= measure.hi for each in found)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.lists(st.none() | WHOLE, min_size=1, max_size=20), measures("x", st.integers(-62, 62)))
 def test_whole_numbers(values: list[int | None], measure: Sum) -> None:
     """Integers of 64 bits at all grids that they can have."""
     agrees(values, measure)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     st.lists(st.none() | REALS, min_size=1, max_size=20), measures("y", st.integers(-1022, 1022) | st.integers(-60, 20))
 )
