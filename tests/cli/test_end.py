@@ -13,7 +13,7 @@ import pytest
 from discreet.cli.common.exit_codes import ExitCode
 
 
-def test_a_question_leaves_nothing_behind(town: Path, shell: Any) -> None:
+def test_a_question_leaves_nothing_behind(town: Path, shell: Any, run: Any) -> None:
     """What engines spill is gone with them, and the answer is whole and paid for."""
     spilled = town / "spilled"
     spilled.mkdir()
@@ -23,7 +23,7 @@ def test_a_question_leaves_nothing_behind(town: Path, shell: Any) -> None:
     assert (done.returncode, done.stderr) == (ExitCode.OK, "")
     assert done.stdout.splitlines()[-1].startswith("left")
     assert not list(spilled.iterdir())
-    assert shell("verify").returncode == ExitCode.OK
+    assert run("verify").exit_code == ExitCode.OK
 
 
 @pytest.mark.parametrize(

@@ -34,15 +34,15 @@ def test_init_then_ask_works_in_the_same_folder(here: Path, census_csv: Path, ru
     assert answer.exit_code == 0, answer.stderr
 
 
-def test_the_folder_of_the_table_may_be_read_only(here: Path, census_csv: Path, shell: Any) -> None:
+def test_the_folder_of_the_table_may_be_read_only(here: Path, census_csv: Path, run: Any) -> None:
     """Nothing is written beside the table."""
     vault = here / "vault"
     vault.mkdir()
     shutil.copy(census_csv, vault)
     vault.chmod(0o555)
     try:
-        assert shell("init", "vault/census.csv").returncode == 0
-        assert shell("ask", COUNT, "--epsilon", "0.1").returncode == 0
+        assert run("init", "vault/census.csv").exit_code == 0
+        assert run("ask", COUNT, "--epsilon", "0.1").exit_code == 0
     finally:
         vault.chmod(0o755)
     assert [path.name for path in vault.iterdir()] == ["census.csv"]
