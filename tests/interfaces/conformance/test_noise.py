@@ -11,6 +11,7 @@ from discreet.interfaces.conformance import noise
 from discreet.mechanisms import Laplace
 from discreet.privacy import Sensitivity
 from discreet.stats import lower_bound
+from support.attacked import FEW_DRAWS
 
 SCALE = 1000
 STATED = Laplace.calibrate(Sensitivity.scalar(1), Fraction(1, SCALE))
@@ -51,11 +52,13 @@ def missed(narrower: int) -> float:
     return min(found)
 
 
-def test_the_power_is_what_is_said() -> None:
-    """Where `DRAWS` says it."""
+def test_the_power_is_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where `DRAWS` says it, and `FEW_DRAWS`."""
     assert missed(10) < 1e-9
     assert missed(6) < 1e-3
     assert missed(1) > 1 - 1e-9  # it is the chance of what is wrong, and not of everything
+    monkeypatch.setattr(noise, "DRAWS", FEW_DRAWS)
+    assert missed(100) < 1e-17
 
 
 def test_no_noise_has_a_smaller_error_than_the_least() -> None:

@@ -19,7 +19,7 @@ from discreet.interfaces.wire import Listener, asking, carrying_out, connection,
 from discreet.interfaces.wire.catalogue import Asked, Found
 from discreet.interfaces.wire.catalogue_process import Catalogue
 from discreet.service import Ask, Caller
-from support.attacked import CANARY, QUICK, attacked, listening
+from support.attacked import CANARY, QUICK, attacked, listening, until_found
 
 pytestmark = pytest.mark.long
 
@@ -73,7 +73,7 @@ class Twin:
 def broken(real: Any, family: str, words: str, **wrong: Callable[..., Any]) -> None:
     """A family finds its twin, for the right reason."""
     service: Any = Twin(real.service, **wrong)
-    with closing(Listener(service, host="127.0.0.1", port=0)) as listener:
+    with closing(Listener(service, host="127.0.0.1", port=0)) as listener, until_found(words):
         found = tried(real, [family], f"127.0.0.1:{listener.port}")[family]
     assert found.verdict is Verdict.BROKEN, (found.verdict, found.evidence)
     assert any(words in each for each in found.evidence), found.evidence

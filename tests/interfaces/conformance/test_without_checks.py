@@ -21,7 +21,7 @@ from discreet.mechanisms import parameters
 from discreet.results import tabular
 from discreet.service import allowances, api, idempotency, jobs, questions, release_times, roles, sessions, tokens
 from discreet.service.allowances import Allowances
-from support.attacked import CANARY, QUICK, Edited, Exchange, attacked, listening
+from support.attacked import CANARY, FEW_DRAWS, QUICK, Edited, Exchange, attacked, listening, until_found
 from support.protocol_twins import real_app
 from support.without import instead, refusals, without
 
@@ -46,8 +46,8 @@ def found(quick: Any, family: str, url: str = "") -> Finding:
 
 @pytest.mark.parametrize("family", ["approvals", "noise", "bombs", "size", "sessions", "formulas"])
 def test_the_server_holds(quick: Any, family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As it is, and no reply has a marked value. Half of the draws are enough for what is tried of noise here."""
-    monkeypatch.setattr(noise, "DRAWS", noise.DRAWS // 2)
+    """As it is, and no reply has a marked value."""
+    monkeypatch.setattr(noise, "DRAWS", FEW_DRAWS)
     families = [family, "canaries"]
     report = conform(quick.url, quick.tokens, families=families, spend="0.1", canaries=[CANARY])
     assert [(each.family, each.verdict, each.evidence) for each in report.findings] == [
@@ -65,9 +65,9 @@ def any_approval(transaction: Any, attempt: Any, *_: Any) -> None:
 
 
 def little_noise(self: Any, values: Sequence[int]) -> list[int]:
-    """A twentieth of the noise."""
+    """A hundredth of the noise."""
     noise = self._noise(len(values)).tolist()
-    return [int(value) + int(error) // 20 for value, error in zip(values, noise, strict=True)]
+    return [int(value) + int(error) // 100 for value, error in zip(values, noise, strict=True)]
 
 
 @pytest.fixture
@@ -84,19 +84,18 @@ def approvals_in_short(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("approvals_in_short")
 def test_an_approval_that_is_for_everything_is_found(quick: Any) -> None:
     """By the questions of others that it is used for."""
-    with instead(attempts.check_use, any_approval):
+    words = [f"a question was asked by an approval {each}" for each in ("of another question", "of another offer")]
+    with instead(attempts.check_use, any_approval), until_found(*words):
         finding = found(quick, "approvals")
     assert finding.verdict is Verdict.BROKEN
-    assert {f"a question was asked by an approval {each}" for each in ("of another question", "of another offer")} <= {
-        *finding.evidence
-    }
+    assert {*words} <= {*finding.evidence}
 
 
-def test_noise_that_is_a_twentieth_of_what_it_is_said_to_be_is_found(
+def test_noise_that_is_a_hundredth_of_what_it_is_said_to_be_is_found(
     quick: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By how near its values lie."""
-    monkeypatch.setattr(noise, "DRAWS", noise.DRAWS // 2)
+    monkeypatch.setattr(noise, "DRAWS", FEW_DRAWS)
     with instead(parameters.AddsNoise.release, little_noise):
         finding = found(quick, "noise")
     assert finding.verdict is Verdict.BROKEN
@@ -131,7 +130,7 @@ def test_a_server_that_goes_on_is_found(
     """Each by its family, for what is wrong with it; nothing of an allowance grows back meanwhile."""
     family, function, other, words = broken
     monkeypatch.setattr(resources, "monotonic", lambda: 0.0)
-    with instead(function, other):
+    with instead(function, other), until_found(words):
         finding = found(quick, family)
     assert finding.verdict is Verdict.BROKEN
     assert any(words in each for each in finding.evidence), finding.evidence
@@ -140,10 +139,11 @@ def test_a_server_that_goes_on_is_found(
 def test_bombs_that_are_planned_are_found(quick: Any) -> None:
     """By what their plans say that one person moves."""
     (number,) = (n for n, text in enumerate(refusals(release_times.ReleaseTimes.step)) if "_too_much" in text)
-    with without(release_times.ReleaseTimes.step, number):
+    words = "a plan doesn't bound how long one person makes distinct long texts"
+    with without(release_times.ReleaseTimes.step, number), until_found(words):
         finding = found(quick, "bombs")
     assert finding.verdict is Verdict.BROKEN
-    assert "a plan doesn't bound how long one person makes distinct long texts" in finding.evidence
+    assert words in finding.evidence
 
 
 def test_questions_that_fail_for_one_person_are_found(quick: Any) -> None:
@@ -246,7 +246,7 @@ def name_of(check: tuple[Callable[..., Any], int]) -> str:
 
 def verdict_without(server: Any, check: tuple[Callable[..., Any], int]) -> set[Verdict]:
     """What families say of a server without it."""
-    with without(*check):
+    with without(*check), until_found(""):
         report = conform(server.url, server.tokens, families=GUARDS[check[0]], spend="0.5")
     return {each.verdict for each in report.findings}
 
