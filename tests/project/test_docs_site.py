@@ -36,9 +36,9 @@ WIDE = """(content) => {
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The documentation, built as `make docs` builds it, but that signatures aren't broken into lines."""
+    """The documentation as `make docs` builds it, in short: what its commands draw is seen where its examples run."""
     folder = tmp_path_factory.mktemp("site") / "site"
-    build(folder, broken_signatures=False)
+    build(folder, in_short=True)
     return folder
 
 

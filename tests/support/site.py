@@ -12,11 +12,12 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from functools import cached_property
 from html import unescape
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -49,12 +50,13 @@ class SiteError(Exception):
     """The site can't be built, or a page of it is wrong; its message has a line for each fault."""
 
 
-def build(folder: Path, *, broken_signatures: bool = True) -> None:
+def build(folder: Path, *, in_short: bool = False) -> None:
     """Build the site into a folder, in place of what is there.
 
     Args:
         folder: its folder.
-        broken_signatures: whether long ones are broken into lines, which takes a process for each of hundreds.
+        in_short: whether figures that commands draw are left blank, and long signatures in one line; to break them
+            takes a process for each of hundreds.
 
     Raises:
         SiteError: Zensical warns of anything, or a page isn't as `faults` has it.
@@ -66,13 +68,14 @@ def build(folder: Path, *, broken_signatures: bool = True) -> None:
         (stage / "docs/face.css").write_text(face((_CONSOLE / "console.css").read_text("utf-8")), "utf-8")
         shutil.copy(ROOT / "mkdocs.yml", stage)
         (stage / "src").symlink_to(ROOT / "src")
-        draw(DOCS / "figures.md", stage / "docs/figures")
+        run = _leave_blank if in_short else _run
+        draw(DOCS / "figures.md", stage / "docs/figures", run)
         (stage / "docs/book/figures").mkdir()
         for page in book_pages():
-            for name, picture in figures(page, _run).items():
+            for name, picture in figures(page, run).items():
                 (stage / "docs/book/figures" / name).write_bytes(picture)
         made = subprocess.run(
-            [sys.executable, "-c", _ZENSICAL if broken_signatures else f"{_WITHOUT}; {_ZENSICAL}", "build", "--strict"],
+            [sys.executable, "-c", f"{_WITHOUT}; {_ZENSICAL}" if in_short else _ZENSICAL, "build", "--strict"],
             cwd=stage,
             env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT / 'tests'}"},
             check=False,
@@ -97,8 +100,13 @@ def _narrow_search(site: Path) -> None:
     (site / "search.js").write_text(f"var __index = {json.dumps(index, ensure_ascii=False)}", encoding="utf-8")
 
 
-def draw(page: Path, folder: Path) -> None:
+def draw(page: Path, folder: Path, run: Callable[[list[str]], None]) -> None:
     """Draw the pictures of a page by the commands that it shows, into a folder.
+
+    Args:
+        page: the page.
+        folder: is made.
+        run: runs discreet with these arguments.
 
     Raises:
         SiteError: a command fails.
@@ -107,7 +115,7 @@ def draw(page: Path, folder: Path) -> None:
     for command in _DRAWING.finditer(page.read_text(encoding="utf-8")):
         file = command["file"]
         arguments = [word if word != file else str(folder / file) for word in shlex.split(command["arguments"])]
-        _run(arguments)
+        run(arguments)
 
 
 def _run(arguments: list[str]) -> None:
@@ -119,6 +127,13 @@ def _run(arguments: list[str]) -> None:
     with redirect_stdout(StringIO()):
         if get_command(app).main(arguments, prog_name="discreet", standalone_mode=False):
             raise SiteError(f"a picture can't be drawn: discreet {shlex.join(arguments)}")
+
+
+def _leave_blank(arguments: list[str]) -> None:
+    """Put a picture of nothing where discreet would draw one with these arguments."""
+    for option, file in pairwise(arguments):
+        if option in {"--out", "--plot"}:
+            Path(file).write_text('<svg xmlns="http://www.w3.org/2000/svg"/>', encoding="utf-8")
 
 
 def face(console: str) -> str:
