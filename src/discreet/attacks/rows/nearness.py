@@ -127,25 +127,26 @@ def _distances(ones: Sequence[str], others: Sequence[str]) -> Whole:
     """The edit distance of each pair, all pairs at once, row by row of the usual table."""
     a, b = _letters(ones), _letters(others)
     lengths = np.array([len(text) for text in ones]), np.array([len(text) for text in others])
-    row = np.tile(np.arange(b.shape[1] + 1), (len(a), 1))
+    pairs = np.arange(len(lengths[0]))
+    row = np.tile(np.arange(len(b) + 1, dtype=np.int32)[:, np.newaxis], len(pairs))
     final = row.copy()
-    for i in range(a.shape[1]):
-        above = row
-        row = np.empty_like(above)
-        row[:, 0] = i + 1
-        for j in range(b.shape[1]):
-            changed = above[:, j] + (a[:, i] != b[:, j])
-            row[:, j + 1] = np.minimum(changed, np.minimum(above[:, j + 1], row[:, j]) + 1)
+    for i, letter in enumerate(a):
+        above, row = row, np.empty_like(row)
+        row[0] = i + 1
+        for j in range(len(b)):
+            np.minimum(above[j + 1], row[j], out=row[j + 1])
+            row[j + 1] += 1
+            np.minimum(row[j + 1], above[j] + (letter != b[j]), out=row[j + 1])
         ended = lengths[0] == i + 1
-        final[ended] = row[ended]
-    return np.asarray(final[np.arange(len(a)), lengths[1]], dtype=np.int64)
+        final[:, ended] = row[:, ended]
+    return np.asarray(final[lengths[1], pairs], dtype=np.int64)
 
 
 def _letters(texts: Sequence[str]) -> np.typing.NDArray[np.uint32]:
-    """Texts as code points, filled up with 0: texts × letters."""
+    """Texts as code points, filled up with 0: letters × texts, each letter's in a row."""
     width = max(map(len, texts), default=0)
     packed = np.array(texts, dtype=f"<U{max(width, 1)}")
-    return packed.view(np.uint32).reshape(len(texts), -1)[:, :width]
+    return np.ascontiguousarray(packed.view(np.uint32).reshape(len(texts), -1)[:, :width].T)
 
 
 class Nearness(Protocol):
