@@ -86,13 +86,13 @@ def test_private_answers_hardly_say_who_is_in(ratings: tuple[Any, Any, Exact]) -
     bounds are some 0.09 wide together; in 1,000, which do for the twin, 0.2: its advantage is 0.9, far above.
     """
     known, inside, exact = ratings
-    assert _surely(exact, known, inside, "0.1", 100) <= most_advantage("0.1")
-    assert _surely(exact, known, inside, "3", 20) > most_advantage("0.1")
-
-
-def _surely(exact: Exact, known: Any, inside: list[int], epsilon: str, times: int) -> float:
-    """By how much those who are in are called in oftener than the others, at least."""
     counted = _replies(exact, known)
+    assert _surely(counted, inside, "0.1", 100) <= most_advantage("0.1")
+    assert _surely(counted, inside, "3", 20) > most_advantage("0.1")
+
+
+def _surely(counted: list[Any], inside: list[int], epsilon: str, times: int) -> float:
+    """By how much those who are in are called in oftener than the others, at least."""
     places = set(inside)
     private = Bare(_Counted(counted), epsilon=epsilon)
     called: dict[bool, int] = {True: 0, False: 0}

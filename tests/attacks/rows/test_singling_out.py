@@ -112,9 +112,9 @@ def test_exact_counts_single_out_and_noisy_ones_do_not() -> None:
 
     Chance isolates at most (1 − 1/n)^(n−1) of the time, whatever the predicate's weight: an alarm at noise has a
     probability of 1e-9 at the most. Power: exact counts, the wrong twin, isolate in 93.5 %, by all ways that the coins
-    may fall; that 66 or fewer of 100 trials do, which aren't enough, has a probability of 4e-16.
+    may fall; that 56 or fewer of 80 trials do, which aren't enough, has a probability below 2e-10.
     """
-    trials = 100
+    trials = 80
     data, fresh, table = census()
     exact = Exact(table)
     bare = Bare(exact, epsilon="0.1")

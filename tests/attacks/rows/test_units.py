@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import read
-from discreet.attacks import NAMED, attack, compare
+from discreet.attacks import attack, compare
 from discreet.attacks.people import People
 from discreet.attacks.rows import (
     Near,
@@ -259,25 +259,6 @@ def test_k_is_of_units() -> None:
     assert attack("linkage", rows, unit=(), **terms).success == 1
     with pytest.raises(InvalidArgument, match="2 units can't be made 3-anonymous"):
         attack("linkage", rows, unit="patient_id", **{**terms, "k": 3})
-
-
-@pytest.mark.parametrize(
-    ("name", "against"), [(each.name, against) for each in NAMED.values() for against in each.against]
-)
-def test_rows_are_never_counted_under_the_name_of_people(name: str, against: str) -> None:
-    """Every attack counts the units, against everything: nobody of 24 people with three rows each is tried twice."""
-    people = [n // 3 for n in range(72)]
-    rows = {
-        "person": people,
-        "zip": [p if p % 2 else -(p // 4) for p in people],  # every other person is alone
-        "ill": ["flu" if p // 2 % 2 else "gout" for p in people],
-        "pay": [1 + p for p in people],
-    }
-    terms: dict[str, Any] = {"on": ["zip"], "sensitive": "ill", "value": "pay", "k": 2, "trials": 2, "people": 4}
-    found = attack(name, rows, against=against, unit="person", **terms)
-    assert (found.unit, found.note) == (("person",), None)
-    assert found.tried <= 24
-    assert json.loads(json.dumps(found.to_dict()))["unit"] == ["person"]
 
 
 def test_units_of_one_row_are_people() -> None:
