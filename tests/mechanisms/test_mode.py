@@ -20,6 +20,7 @@ from discreet.mechanisms.mode import _free
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, ExponentialEvent
 from discreet.stats import clopper_pearson, likelihood_ratio, likelihood_ratio_critical
 from support.choices import bins_of, plus, softmax, spread, tables, units
+from support.twins import enough
 
 ALONE = Contribution(each=1, total=1)
 ALARM = Fraction(1, 10**9)
@@ -88,16 +89,18 @@ TABLE = (0, 3, 0, 5, 4, 0)
 
 
 def test_sequences_fit_and_those_at_another_epsilon_do_not() -> None:
-    """Pairs chosen without putting back, empty bins too: false alarm 1e-9; a twin 50 % off is 310 nats away.
+    """Pairs chosen without putting back, empty bins too: false alarm 1e-9.
 
-    Critical are 79, ten standard deviations less: it fits with probability below 1e-12.
+    A twin 50 % off is found out but for 1e-10.
     """
     mode, twin = (Mode.calibrate(2, len(TABLE), ALONE, epsilon) for epsilon in (1, Fraction(3, 2)))
-    claimed = peeled(TABLE, 2, mode.selection.rate)
+    claimed, wrong = (peeled(TABLE, 2, each.selection.rate) for each in (mode, twin))
+    law = np.array([*claimed.values()])
+    draws = enough(law, np.array([wrong[pair] for pair in claimed]), ALARM)
 
     def statistic(mechanism: Mode) -> float:
-        chosen = Counter(mechanism.choose(bins_of(TABLE)) for _ in range(3_000))
-        return likelihood_ratio(np.array([chosen[pair] for pair in claimed]), np.array(list(claimed.values())))
+        chosen = Counter(mechanism.choose(bins_of(TABLE)) for _ in range(draws))
+        return likelihood_ratio(np.array([chosen[pair] for pair in claimed]), law)
 
     critical = likelihood_ratio_critical(len(claimed), ALARM)
     assert statistic(mode) <= critical

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from discreet.errors import InvalidArgument
 from discreet.mechanisms.textbook import AboveThreshold
@@ -19,6 +20,7 @@ from discreet.privacy import PureDP, PureEvent
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from discreet.textbook.mechanisms.sparse_vector import Answer
 from support.pmf import laplace_pmf
+from support.twins import enough
 
 ALARM = Fraction(1, 10**9)
 Answers = Sequence[Answer]
@@ -194,23 +196,32 @@ def test_variants_known_to_be_wrong_are_found_out(name: str) -> None:
     assert abs(log(alarm.mass(told, one, 0) / alarm.mass(told, other, 0))) <= 1 + 1e-9
 
 
-def statistic(alarm: AboveThreshold, claimed: AboveThreshold, draws: int) -> float:
+def answered(alarm: AboveThreshold, claimed: AboveThreshold, draws: int) -> float:
     """The likelihood ratio of what a mechanism answers against what another one says it would."""
-    values = [1, -1, 3]
-    seen = Counter(tuple(alarm.release(values, 1)) for _ in range(draws))
-    answers = all_answers(3, claimed.most)
-    counts = np.array([seen.pop(tuple(each), 0) for each in answers])
+    seen = Counter(tuple(alarm.release(VALUES, 1)) for _ in range(draws))
+    counts = np.array([seen.pop(tuple(each), 0) for each in all_answers(3, claimed.most)])
     assert not seen
-    return likelihood_ratio(counts, np.array([claimed.mass(each, values, 1) for each in answers]))
+    return likelihood_ratio(counts, chances(claimed))
+
+
+VALUES = [1, -1, 3]
+
+
+def chances(alarm: AboveThreshold) -> NDArray[np.float64]:
+    """The probabilities of all answers about these."""
+    return np.array([alarm.mass(each, VALUES, 1) for each in all_answers(3, alarm.most)])
 
 
 @pytest.mark.long
 def test_answers_fit_and_those_of_other_noise_do_not() -> None:
-    """Likelihood ratio, false alarm 1e-9, of 8,000 answers; half or three times a scale is 80 nats away or more."""
+    """Likelihood ratio, false alarm 1e-9; half or three times a scale is found out but for 1e-10."""
     alarm, critical = mechanism(), likelihood_ratio_critical(len(all_answers(3, 2)), ALARM)
-    assert statistic(alarm, alarm, 8000) <= critical
-    assert statistic(mechanism(scale=Fraction(1)), alarm, 8000) > critical
-    assert statistic(mechanism(threshold_scale=Fraction(9, 2)), alarm, 8000) > critical
+    most = 0
+    for twin in (mechanism(scale=Fraction(1)), mechanism(threshold_scale=Fraction(9, 2))):
+        draws = enough(chances(alarm), chances(twin), ALARM)
+        assert answered(twin, alarm, draws) > critical
+        most = max(most, draws)
+    assert answered(alarm, alarm, most) <= critical
 
 
 def gap_statistic(alarm: AboveThreshold, claimed: AboveThreshold, draws: int) -> float:
