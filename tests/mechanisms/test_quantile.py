@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from functools import partial
-from itertools import pairwise, product
-from math import ceil, exp, floor, log
+from functools import cache, partial
+from itertools import accumulate, pairwise, product
+from math import ceil, exp, floor, lcm, log
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,10 @@ Option = tuple[int, int]
 """A bin, and the place of an interval about it."""
 
 
+intervals = cache(nested)
+"""The intervals about a bin, which don't depend on what is in it."""
+
+
 def scores(quantile: Quantile, table: tuple[int, ...], wanted: Fraction | None = None) -> dict[Option, Fraction]:
     """The score of each option, by its definition.
 
@@ -50,14 +54,18 @@ def scores(quantile: Quantile, table: tuple[int, ...], wanted: Fraction | None =
     inside = min(Fraction(quantile.inset), Fraction(sum(table), 2))
     ends = {Fraction(0): inside, Fraction(1): sum(table) - inside}
     off = distances_in_rank(table, ends.get(quantile.fraction, quantile.fraction * sum(table)))
+    fine = lcm(2, quantile.fraction.denominator, wanted.denominator)  # all that follows is in whole parts of a row
+    below = [0, *accumulate(fine * count for count in table)]
+    rank, owed = int(quantile.fraction * below[-1]), int(wanted * fine)
     found: dict[Option, Fraction] = {}
     for number in range(len(table)):
-        before: Fraction | None = None
-        for place, interval in enumerate(nested(number, quantile.size, quantile.fraction)):
-            here = slack(table, quantile.fraction, *interval)
-            above = 0 if before is None else before - wanted
-            below = 0 if here is None else wanted - here
-            found[number, place] = -max(off[number], above, below, Fraction(0))
+        before: int | None = None
+        distance = int(off[number] * fine)
+        for place, interval in enumerate(intervals(number, quantile.size, quantile.fraction)):
+            here = slack(below, rank, *interval)
+            over = 0 if before is None else before - owed
+            under = 0 if here is None else owed - here
+            found[number, place] = Fraction(-max(distance, over, under, 0), fine)
             before = here
     return found
 
@@ -154,14 +162,9 @@ def with_none(quantile: Quantile, table: tuple[int, ...], wanted: Fraction) -> d
 
 def worst_spread(law: Law, adjacency: Adjacency, weight: int) -> Fraction:
     """How far two options move against each other, over all neighbours of small tables."""
-    known: dict[tuple[int, ...], list[Fraction]] = {}
-    worst = Fraction(0)
-    for one, other in movements(adjacency, weight):
-        for table in (one, other):
-            if table not in known:
-                known[table] = list(law(table).values())
-        worst = max(worst, spread(known[one], known[other]))
-    return worst
+    known = cache(lambda table: list(law(table).values()))
+    pairs = {(min(pair), max(pair)) for pair in movements(adjacency, weight)}  # it is the same either way
+    return max(spread(known(one), known(other)) for one, other in pairs)
 
 
 @pytest.mark.parametrize("fraction", FRACTIONS, ids=str)
@@ -224,7 +227,7 @@ def chances(quantile: Quantile, table: tuple[int, ...], wanted: Fraction | None 
     """The probability of each option, and that of no rows."""
     found = scores(quantile, table, wanted)
     rate, none = quantile.selection.rate, says_none(quantile, table)
-    weights = {option: exp(float(rate * score)) for option, score in found.items()}
+    weights = {option: exp(float(rate) * float(score)) for option, score in found.items()}
     weights |= {"none": 20 * len(table) * exp(float(rate * none))}  # type: ignore[dict-item]  # no option
     total = sum(weights.values())
     return {option: weight / total for option, weight in weights.items()}
@@ -321,7 +324,7 @@ def held(quantile: Quantile, bins: Mapping[int, int], wanted: Fraction | None = 
     off = distances_in_rank(table, quantile.fraction * total)
     covered = near = 0.0
     for option, chance in chances(quantile, table, wanted).items():
-        first, last = (0, SIZE - 1) if option == "none" else nested(option[0], SIZE, quantile.fraction)[option[1]]
+        first, last = (0, SIZE - 1) if option == "none" else intervals(option[0], SIZE, quantile.fraction)[option[1]]
         covered += chance * (first <= min(ends) and max(ends) <= last)
         near += chance * (option == "none" or off[option[0]] <= radius)
     return covered, near

@@ -35,8 +35,8 @@ def plus(table: Sequence[int], unit: Sequence[int]) -> tuple[int, ...]:
 
 def spread(one: Sequence[Fraction | int], other: Sequence[Fraction | int]) -> Fraction:
     """How far scores move against each other."""
-    moves = [Fraction(a) - Fraction(b) for a, b in zip(one, other, strict=True)]
-    return max(moves) - min(moves)
+    moves = [a - b for a, b in zip(one, other, strict=True)]
+    return Fraction(max(moves) - min(moves))
 
 
 def bins_of(table: Sequence[int]) -> dict[int, int]:
@@ -53,8 +53,14 @@ def distances_in_rank(table: Sequence[int], target: Fraction) -> list[Fraction]:
     return found
 
 
-def slack(table: Sequence[int], fraction: Fraction, first: int, last: int) -> Fraction | None:
-    """By how much an interval of bins holds the rank of a quantile; None for all bins, which hold it."""
-    below, through, rank = sum(table[:first]), sum(table[: last + 1]), fraction * sum(table)
-    sides = [rank - below] * (first > 0) + [through - rank] * (last < len(table) - 1)
+def slack(below: Sequence[int], rank: int, first: int, last: int) -> int | None:
+    """By how much an interval of bins holds a rank; None for all bins, which hold it.
+
+    Args:
+        below: for each bin, and behind the last, how many rows are below it; in any unit.
+        rank: in the same.
+        first: bin of the interval.
+        last: bin of the interval.
+    """
+    sides = [rank - below[first]] * (first > 0) + [below[last + 1] - rank] * (last < len(below) - 2)
     return min(sides, default=None)
