@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -15,6 +16,9 @@ from discreet.textbook.plots.marks import STROKES, apart, stacked
 from discreet.textbook.plots.saving import DARK, svg
 from discreet.textbook.plots.sheet import FAINT, INK, PAPER
 from support.figures import EYES, FIGURES, contrast, difference
+
+drawn = cache(lambda name: FIGURES[name]())
+"""Each figure, drawn once for all tests that look at it."""
 
 LINE, TEXT = 3.0, 4.5
 """The least contrast of lines and of text with what they are on: WCAG 2.1, 1.4.11 and 1.4.3."""
@@ -50,7 +54,7 @@ def test_the_dark_has_a_colour_for_each_and_each_stands_out() -> None:
 @pytest.mark.parametrize("name", FIGURES)
 def test_no_colour_of_a_figure_is_left_light_in_the_dark(name: str) -> None:
     """Each that its file names has another there."""
-    named = re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", svg(FIGURES[name]()).partition("</style>")[2])
+    named = re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", svg(drawn(name)).partition("</style>")[2])
     assert set(named) <= {colour.lower() for colour in DARK}
 
 
@@ -72,7 +76,7 @@ def test_colours_that_some_eyes_mix_up_are_noticed() -> None:
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_series_has_its_own_pattern(name: str) -> None:
     """In the figure as it is drawn, lines that bear a label or a place in the key differ by more than colour."""
-    for axes in FIGURES[name]().axes:
+    for axes in drawn(name).axes:
         looks = [
             (line.get_linestyle(), getattr(line, "_unscaled_dash_pattern", None), line.get_marker())
             for line in axes.lines
@@ -85,7 +89,7 @@ def test_every_series_has_its_own_pattern(name: str) -> None:
 @pytest.mark.parametrize("name", FIGURES)
 def test_nothing_is_cut_off_and_nothing_collides(name: str) -> None:
     """Each text lies inside of the figure, and no two texts overlap."""
-    figure: Any = FIGURES[name]()
+    figure: Any = drawn(name)
     figure.canvas.draw()
     texts = {
         f"{text.get_text()!r} {number}": Text.get_window_extent(text)  # of an annotation: without its line
@@ -128,7 +132,7 @@ def test_a_collision_is_noticed() -> None:
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_axis_says_what_it_measures(name: str) -> None:
     """The lowest axes name the horizontal axis, the leftmost the vertical one."""
-    axes = FIGURES[name]().axes
+    axes = drawn(name).axes
     lowest = min(one.get_position().y0 for one in axes)
     leftmost = min(one.get_position().x0 for one in axes)
     assert all(one.get_xlabel() for one in axes if one.get_position().y0 == lowest)
@@ -138,7 +142,7 @@ def test_every_axis_says_what_it_measures(name: str) -> None:
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_has_a_message_and_words(name: str) -> None:
     """A title that is a statement, and a description for those who can't see it."""
-    figure = FIGURES[name]()
+    figure = drawn(name)
     assert len(figure.get_suptitle().split()) >= 6
     assert len(str(figure.get_label()).split()) >= 20
     assert "\n" not in str(figure.get_label())
