@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -32,20 +33,20 @@ ALARM = Fraction(1, 60 * 10**9)
 """Of one statement: all that a test says of fifteen protocols, four statements on each, comes to 1e-9."""
 
 USERS = 600
-RUNS, MANY_RUNS = 1_400, 20_000
+RUNS, MANY_RUNS, AT_ONCE = 1_400, 20_000, 200
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A protocol asked by turns: the true value, and one estimate of it from fresh reports.
+    """A protocol asked by turns: the true value, and estimates of it from fresh reports.
 
     Args:
         truth: what the estimates are of.
-        run: makes one.
+        run: makes so many.
     """
 
     truth: float
-    run: Callable[[], Estimate]
+    run: Callable[[int], Iterator[Estimate]]
 
 
 SIZES = np.array([0.4, 0.3, 0.1, 0.1, 0.1])
@@ -53,35 +54,49 @@ HELD = np.repeat(np.arange(5), (SIZES * USERS).astype(int))
 NUMBERS = np.arange(USERS) % 101
 
 
-def counting(protocol: Any, *candidates: Any) -> Trial:
-    """How many hold value 1, of five."""
+def of_value_1(estimate: Estimate) -> Estimate:
+    """Of all values, the estimate of this one."""
+    return Estimate(estimate.values[1], estimate.errors[1], estimate.users)
 
-    def run() -> Estimate:
-        estimate = protocol.estimate(protocol.randomise_all(HELD), *candidates)
-        return Estimate(estimate.values[1], estimate.errors[1], estimate.users)
+
+def counting(protocol: Any, *candidates: Any) -> Trial:
+    """How many hold value 1, of five. Everybody's reports are independent, so those of all turns are drawn at once."""
+
+    def run(times: int) -> Iterator[Estimate]:
+        for reports in np.split(protocol.randomise_all(np.tile(HELD, times)), times):
+            yield of_value_1(protocol.estimate(reports, *candidates))
 
     return Trial(0.3 * USERS, run)
 
 
 def sketching(kind: Any, hashes: int, width: int) -> Trial:
     """The same with a new public salt each time, since collisions are a part of the error."""
-    turn = iter(range(10**9))
-    return Trial(0.3 * USERS, lambda: counting(kind(1, hashes, width, b"%d" % next(turn)), np.arange(5)).run())
+    turn = count()
+
+    def run(times: int) -> Iterator[Estimate]:
+        for _ in range(times):
+            yield from counting(kind(1, hashes, width, b"%d" % next(turn)), np.arange(5)).run(1)
+
+    return Trial(0.3 * USERS, run)
 
 
 def averaging(protocol: Any) -> Trial:
     """The mean of numbers from 0 to 100."""
-    return Trial(float(NUMBERS.mean()), lambda: protocol.estimate(protocol.randomise_all(NUMBERS)))
+
+    def run(times: int) -> Iterator[Estimate]:
+        yield from map(protocol.estimate, np.split(protocol.randomise_all(np.tile(NUMBERS, times)), times))
+
+    return Trial(float(NUMBERS.mean()), run)
 
 
 def telemetry(protocol: MemoisedOneBit) -> Trial:
     """The mean of the same numbers on the third day, from answers drawn before the first."""
 
-    def run() -> Estimate:
-        memos = protocol.memorise_all(USERS)
+    def run(times: int) -> Iterator[Estimate]:
+        memos, numbers = protocol.memorise_all(times * USERS), np.tile(NUMBERS, times)
         for day in (20, 60):
-            protocol.report_all(memos, (NUMBERS + day) % 101)
-        return protocol.estimate(protocol.report_all(memos, NUMBERS))
+            protocol.report_all(memos, (numbers + day) % 101)
+        yield from map(protocol.estimate, np.split(protocol.report_all(memos, numbers), times))
 
     return Trial(float(NUMBERS.mean()), run)
 
@@ -89,10 +104,11 @@ def telemetry(protocol: MemoisedOneBit) -> Trial:
 def buckets(protocol: BitFlip) -> Trial:
     """How many are in bucket 1, from memoised answers."""
 
-    def run() -> Estimate:
-        memos = protocol.memorise_all(USERS)
-        estimate = protocol.estimate(memos.watched, protocol.report_all(memos, HELD))
-        return Estimate(estimate.values[1], estimate.errors[1], estimate.users)
+    def run(times: int) -> Iterator[Estimate]:
+        memos = protocol.memorise_all(times * USERS)
+        reports = protocol.report_all(memos, np.tile(HELD, times))
+        for parts in zip(np.split(memos.watched, times), np.split(reports, times), strict=True):
+            yield of_value_1(protocol.estimate(*parts))
 
     return Trial(0.3 * USERS, run)
 
@@ -118,7 +134,7 @@ TRIALS = {
 
 def trials(trial: Trial, runs: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """How far so many estimates are off, and their standard errors."""
-    estimates = [trial.run() for _ in range(runs)]
+    estimates = [each for _ in range(runs // AT_ONCE) for each in trial.run(AT_ONCE)]
     return np.array([float(e.values) - trial.truth for e in estimates]), np.array([float(e.errors) for e in estimates])
 
 
