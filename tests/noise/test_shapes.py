@@ -20,6 +20,7 @@ from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from support.distributions import bounds
 from support.distributions import exp as ball_exp
 from support.tapes import Tape, outcomes, words_of
+from support.twins import enough
 
 ALARM = Fraction(1, 10**10)
 WRONG = Fraction(103, 100)
@@ -75,17 +76,23 @@ def test_bounded_laplace_has_its_pmf(scale: Fraction, low: int, high: int) -> No
 
 
 @pytest.mark.parametrize(
-    ("scale", "reach"), [(Fraction(1), 2), (Fraction(5, 2), 3), (Fraction(3), 1), (Fraction(20), 2)]
+    ("scale", "reach", "words"),
+    [
+        (Fraction(1), 2, 7),
+        (Fraction(5, 2), 3, 7),
+        (Fraction(3), 1, 7),
+        pytest.param(Fraction(20), 2, 8, marks=pytest.mark.soak),
+    ],
 )
-def test_truncated_laplace_trials_have_their_pmf(scale: Fraction, reach: int) -> None:
-    """What one proposal gives, on all tapes of 8 words of 2 bits, is in the proportions of e^(-|n|/scale)."""
+def test_truncated_laplace_trials_have_their_pmf(scale: Fraction, reach: int, words: int) -> None:
+    """What one proposal gives, on all tapes of so many words of 2 bits, is in the proportions of e^(-|n|/scale)."""
     law = TruncatedLaplace(scale, reach)
 
     def trial(source: Any) -> int | None:
         kept = law.trials(np.int64, 1, source)
         return int(kept[0]) if len(kept) else None
 
-    decided, undecided = outcomes(trial, width=2, depth=8)
+    decided, undecided = outcomes(trial, width=2, depth=words)
     rejected = decided.pop(None)
     values: dict[int, Fraction] = {n: chance for n, chance in decided.items() if n is not None}
     assert undecided < Fraction(1, 8)
@@ -101,58 +108,62 @@ def test_truncated_laplace_trials_have_their_pmf(scale: Fraction, reach: int) ->
 
 
 @pytest.mark.parametrize(
-    ("scale", "width", "first", "doubt"),
+    ("scale", "width", "first", "words", "doubt"),
     [
-        (Fraction(1, 2), 3, 2, Fraction(1, 5)),
-        (Fraction(1), 2, 1, Fraction(1, 7)),
-        (Fraction(2), 1, 1, Fraction(1, 10)),
+        (Fraction(1, 2), 3, 2, 6, Fraction(2, 5)),
+        (Fraction(1), 2, 1, 7, Fraction(1, 7)),
+        (Fraction(2), 1, 1, 6, Fraction(1, 4)),
     ],
 )
-def test_staircase_has_its_pmf(scale: Fraction, width: int, first: int, doubt: Fraction) -> None:
-    """What tapes of 7 words of 2 bits decide agrees with the steps' weights, and not with flatter ones."""
+def test_staircase_has_its_pmf(scale: Fraction, width: int, first: int, words: int, doubt: Fraction) -> None:
+    """What tapes of so many words of 2 bits decide agrees with the steps' weights, and not with flatter ones."""
     law = Staircase(scale, width, first)
-    decided, undecided = outcomes(lambda source: int(law.draw(np.int64, 1, source)[0]), width=2, depth=7)
+    decided, undecided = outcomes(lambda source: int(law.draw(np.int64, 1, source)[0]), width=2, depth=words)
     assert sum(decided.values()) + undecided == 1
     assert undecided < doubt
     assert brackets(decided, undecided, stairs(scale, width, first), 200, Fraction(1))
     assert not brackets(decided, undecided, stairs(3 * scale, width, first), 600, Fraction(1))
 
 
-SAMPLERS: list[tuple[str, Callable[[Fraction, int], Any], Callable[[Fraction], Shape], int]] = [
-    ("staircase", lambda scale, size: staircase(scale, 5, 2, size=size), lambda scale: stairs(scale, 5, 2), 2**20),
-    ("tall", lambda scale, size: staircase(scale / 6, 5, 5, size=size), lambda s: stairs(s / 6, 5, 5), 2**20),
-    ("truncated", lambda s, size: truncated_laplace(s, 7, size=size), lambda s: laplace_between(s, -7, 7), 2**20),
-    ("flat", lambda s, size: truncated_laplace(s, 2, size=size), lambda s: laplace_between(s, -2, 2), 2**23),
-]
+SAMPLERS: dict[str, tuple[Callable[[Fraction, int], Any], Callable[[Fraction], Shape]]] = {
+    "staircase": (lambda scale, size: staircase(scale, 5, 2, size=size), lambda scale: stairs(scale, 5, 2)),
+    "tall": (lambda scale, size: staircase(scale / 6, 5, 5, size=size), lambda scale: stairs(scale / 6, 5, 5)),
+    "truncated": (lambda s, size: truncated_laplace(s, 7, size=size), lambda s: laplace_between(s, -7, 7)),
+    "flat": (lambda s, size: truncated_laplace(s, 2, size=size), lambda s: laplace_between(s, -2, 2)),
+}
 
 
-def fits(draws: Any, shape: Shape) -> bool:
-    """Likelihood ratio, false alarm 1e-10, of draws against weights; all beyond 30 is put together."""
-    chances: dict[int, float] = {}
+def pooled(shape: Shape) -> dict[int, float]:
+    """The probability of each integer; all beyond 30 is put together."""
+    weights: dict[int, float] = {}
     for n in range(-2000, 2001):
         if (exponent := shape(n)) is not None:
             place = max(-30, min(30, n))
-            chances[place] = chances.get(place, 0.0) + exp(-float(exponent))
+            weights[place] = weights.get(place, 0.0) + exp(-float(exponent))
+    total = sum(weights.values())
+    return {n: weight / total for n, weight in weights.items()}
+
+
+def fits(draws: Any, shape: Shape) -> bool:
+    """Likelihood ratio, false alarm 1e-10, of draws against weights."""
+    chances = pooled(shape)
     seen = Counter(np.clip(draws, -30, 30).tolist())
     assert set(seen) <= set(chances)
-    claimed = np.array(list(chances.values()))
-    statistic = likelihood_ratio(np.array([seen[n] for n in chances]), claimed / claimed.sum())
+    statistic = likelihood_ratio(np.array([seen[n] for n in chances]), np.array([*chances.values()]))
     return statistic <= likelihood_ratio_critical(len(chances), ALARM)
 
 
-@pytest.mark.parametrize(("name", "sampler", "shape", "draws"), SAMPLERS, ids=[name for name, *_ in SAMPLERS])
-def test_shapes_fit_and_a_wrong_scale_does_not(
-    name: str, sampler: Callable[[Fraction, int], Any], shape: Callable[[Fraction], Shape], draws: int
-) -> None:
-    """Fresh draws fit; those of a scale 3 % off either way don't, by nine standard deviations or more.
-
-    They are missed with probability below 1e-15.
-    """
-    assert name
-    scale = Fraction(3)
-    assert fits(sampler(scale, draws), shape(scale))
-    assert not fits(sampler(scale * WRONG, draws), shape(scale))
-    assert not fits(sampler(scale / WRONG, draws), shape(scale))
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_shapes_fit_and_a_wrong_scale_does_not(name: str) -> None:
+    """Fresh draws fit; those of a scale 3 % off either way don't, but for 1e-10."""
+    sampler, shape = SAMPLERS[name]
+    scale, most = Fraction(3), 0
+    chances = np.array([*pooled(shape(scale)).values()])
+    for wrong in (scale * WRONG, scale / WRONG):
+        draws = enough(chances, np.array([*pooled(shape(wrong)).values()]), ALARM)
+        assert not fits(sampler(wrong, draws), shape(scale))
+        most = max(most, draws)
+    assert fits(sampler(scale, most), shape(scale))
 
 
 def test_bounded_draws_fit() -> None:
