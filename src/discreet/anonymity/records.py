@@ -175,6 +175,8 @@ Unit: TypeAlias = str | Sequence[str] | None
 """The column, or columns, that say whose a row is; none of them where every row is a unit of its own."""
 _THREADS = 2
 """Columns are encoded side by side; more threads would only hold more of the table in memory at once."""
+_FEW = 1 << 13
+"""So many rows are encoded in less time than it takes to start a thread and to wait for it."""
 
 
 def read(
@@ -302,6 +304,9 @@ def _refuse(records: Records) -> None:
 def _coded(table: object, names: Sequence[str] | None, missing: Missing) -> Records:
     columns, unread = columns_of(table, names)
     rows = max(map(len, columns.values()), default=0)
-    with ThreadPoolExecutor(_THREADS) as pool:
-        coded = list(pool.map(encode, columns, columns.values()))
+    if rows <= _FEW:
+        coded = list(map(encode, columns, columns.values()))
+    else:
+        with ThreadPoolExecutor(_THREADS) as pool:
+            coded = list(pool.map(encode, columns, columns.values()))
     return Records(columns=dict(zip(columns, coded, strict=True)), rows=rows, missing=missing, unread=unread)
