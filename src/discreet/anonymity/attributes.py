@@ -382,6 +382,7 @@ _KNOWN = (
     "date day month year admission discharge admitted discharged height weight hair eye_colour eye_color"
 )
 """Words for what neighbours, colleagues, registers or social media know of a person."""
+_KNOWN_JOINED = frozenset(map(joined, _KNOWN.split()))
 
 A_NAME = "a name"
 """Why a name identifies, as `identifies` says it: two people may have the same."""
@@ -444,4 +445,4 @@ def may_be_known(name: str) -> bool:
     """
     if any(knowledge(name, kind) is not None for kind in Kind):
         return True
-    return joined(without_owner(name) or name) in set(map(joined, _KNOWN.split()))
+    return joined(without_owner(name) or name) in _KNOWN_JOINED

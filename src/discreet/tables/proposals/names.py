@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 PEOPLE = (
     "person patient subject participant respondent individual citizen resident beneficiary insured member user "
@@ -24,6 +25,7 @@ def without_owner(name: str) -> str | None:
     return rest if rest and first in PEOPLE.split() else None
 
 
+@lru_cache(maxsize=1 << 10)
 def plain(name: str) -> str:
     """A name in lower case, its words apart by underscores, without accents.
 
