@@ -33,6 +33,7 @@ from discreet.anonymity.records import read
 from support.examples import examples
 
 VALUES = 3
+ILL = Coded(name="ill", codes=np.zeros(0, np.int32), values=pa.array([0, 1, 2]), has_missing=False)
 LADDER = Ladder(
     name="ill",
     maps=(np.array([0, 1, 2], np.int32), np.array([0, 0, 1], np.int32), np.zeros(VALUES, np.int32)),
@@ -113,7 +114,7 @@ def frequencies(classes: Sequence[Group], totals: Sequence[int]) -> Frequencies:
         counts=np.array([count for _, count in pairs], dtype=np.int64),
         totals=np.array(totals, dtype=np.int64),
         whole=sum(totals),
-        sensitive=Coded(name="ill", codes=np.zeros(0, np.int32), values=pa.array([0, 1, 2]), has_missing=False),
+        sensitive=ILL,
         population=sizes + np.array([group.absent for group in classes], dtype=np.int64),
     )
 
@@ -161,7 +162,9 @@ def test_what_is_denied_fails(
     name: str, fact: str, breaks: Callable[[Model, tuple[Group, Group, Group]], bool]
 ) -> None:
     """A twin that claims what its model denies is caught by the same trial: neither denial nor trial is idle."""
-    denied = MODELS[name].filter(lambda model: not getattr(model, fact))
+    # unions break a lower end alone: any upper one would make it thirty times harder to come by
+    models = st.builds(DeltaPresence, SHARES, st.just(1)) if fact == "merges" else MODELS[name]
+    denied = models.filter(lambda model: not getattr(model, fact))
     model, table = find(st.tuples(denied, tables), lambda pair: breaks(*pair), settings=SEARCH)
     assert breaks(model, table)
 
