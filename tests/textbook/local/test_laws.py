@@ -76,7 +76,7 @@ def one_bit(epsilon: Fraction) -> list[Law]:
 
 
 def piecewise(epsilon: Fraction) -> list[Law]:
-    """The piecewise mechanism over 3 values and one outside, on every 97th report and those where windows end."""
+    """The piecewise mechanism over 3 values and one outside, on every 997th report and those where windows end."""
     protocol = PiecewiseMean(0, 2, epsilon)
     laws = [protocol.masses(value) for value in (0, 1, 2, 5)]
     high, low = protocol.law.high, protocol.law.low
@@ -111,8 +111,14 @@ PROTOCOLS: list[Callable[[Fraction], list[Law]]] = [
 ]
 
 
-CASES = [(laws, epsilon) for laws in PROTOCOLS for epsilon in EPSILONS if laws is not hashing or epsilon < 10]
-"""Local hashing at ε = 20 has half a billion buckets."""
+DEAR = {Fraction(1, 10), Fraction(8)}
+CASES = [
+    pytest.param(laws, epsilon, marks=[pytest.mark.soak] if laws is piecewise and epsilon in DEAR else [])
+    for laws in PROTOCOLS
+    for epsilon in EPSILONS
+    if laws is not hashing or epsilon < 10
+]
+"""Local hashing at ε = 20 has half a billion buckets, and the piecewise mechanism tens of thousands of reports."""
 
 
 @pytest.mark.parametrize(("laws", "epsilon"), CASES, ids=lambda part: getattr(part, "__name__", None) or str(part))
