@@ -74,7 +74,7 @@ def test_hadamard_response_on_every_word(size: int, epsilon: Fraction) -> None:
         assert frequencies(protocol.draw, value, law, 12) == law.masses(raised)
 
 
-@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(3)], ids=str)
+@pytest.mark.parametrize("epsilon", [pytest.param(Fraction(1, 2), marks=pytest.mark.soak), Fraction(3)], ids=str)
 def test_the_piecewise_mechanism_on_every_word(epsilon: Fraction) -> None:
     """On words of 20 bits: a window raised, which starts `stride` further for each unit of the value."""
     protocol = PiecewiseMean(-1, 2, epsilon)

@@ -68,7 +68,15 @@ def test_both_kinds_of_file_are_written(name: str, saved: Callable[[str], Saved]
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_same_figure_gives_the_same_bytes(name: str, saved: Callable[[str], Saved], tmp_path: Path) -> None:
-    """Made anew from the same numbers, and saved in the other order: the drawing was first, and is now the second."""
+    """Made anew from the same numbers."""
+    assert save(FIGURES[name](), tmp_path / "anew.svg").read_bytes() == saved(name).svg.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "name", [name if name == "averaging" else pytest.param(name, marks=pytest.mark.soak) for name in FIGURES]
+)
+def test_the_order_of_saving_means_nothing(name: str, saved: Callable[[str], Saved], tmp_path: Path) -> None:
+    """The drawing was first, and is now the second; pictures of other figures are painted by the same brush."""
     first, anew = saved(name), FIGURES[name]()
     assert save(anew, tmp_path / "anew.png").read_bytes() == first.png.read_bytes()
     assert save(anew, tmp_path / "anew.svg").read_bytes() == first.svg.read_bytes()
