@@ -47,11 +47,12 @@ def test_every_attack_runs(name: str, against: str, monkeypatch: pytest.MonkeyPa
     Watched.seen.clear()
     visits = {
         "person": [n // 3 for n in range(72)],
-        "zip": [p if p % 2 else -(p // 4) for p in range(24) for _ in range(3)],  # every other person is alone
+        "zip": [p if p % 2 else -(p // 4) for p in range(24) for _ in range(3)],  # people are alone, or in pairs
         "ill": ["flu" if n // 6 % 2 else "gout" for n in range(72)],
         "pay": [1 + n // 3 for n in range(72)],
     }
-    terms: dict[str, Any] = {"on": ["zip"], "sensitive": "ill", "value": "pay", "k": 2, "trials": 1, "people": 2}
+    terms: dict[str, Any] = {"on": ["zip"], "sensitive": "ill", "value": "pay", "k": 2, "trials": 1}
+    terms["people"] = 3  # of whom one is alone, whoever they are: for a query log somebody has to be
     found = attack(name, visits, against=against, unit="person", **terms)
     assert Watched.seen == NAMED[name].uses(against) or name == "sparse"  # below, on ratings that are made up
     assert (found.unit, found.note) == (("person",), None)
