@@ -13,13 +13,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.errors import TypeMismatch
+from discreet.errors import InvalidArgument, TypeMismatch
 from discreet.interfaces.wire import messages
 from discreet.interfaces.wire.held_rows import HeldRows
 from discreet.interfaces.wire.messages import Malformed
+from discreet.interfaces.wire.parameters import as_asked
 from discreet.interfaces.wire.statements import statements
 from discreet.interfaces.wire.unanswered_probes import UnansweredProbes, form_of
-from discreet.interfaces.wire.values import FLOAT8, NUMERIC, as_text, encoded, literal
+from discreet.interfaces.wire.values import (
+    ARRAY_OF,
+    DATE,
+    FLOAT8,
+    INT8,
+    NUMERIC,
+    TEXT,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    as_text,
+    encoded,
+    literal,
+)
 from discreet.service import Metrics
 from support.wire import (
     FLUSH,
@@ -167,6 +180,60 @@ def test_a_parameter_means_what_it_means_in_postgresql() -> None:
     assert encoded(1.5, NUMERIC, 1) == encoded(Decimal("1.5"), NUMERIC, 1)  # where the client was told so
 
 
+@pytest.mark.parametrize(
+    ("said", "day", "time", "instant"),
+    [
+        (b"2024-06-01", "2024-06-01", "2024-06-01 00:00:00", "2024-06-01 00:00:00"),
+        (b"2024-06-01 +02", "2024-06-01", "2024-06-01 00:00:00", "2024-05-31 22:00:00"),
+        (b"2024-06-01 23:30:00.5-05:30", "2024-06-01", "2024-06-01 23:30:00.500000", "2024-06-02 05:00:00.500000"),
+        (b"2024-06-01T07:00:00.123Z", "2024-06-01", "2024-06-01 07:00:00.123000", "2024-06-01 07:00:00.123000"),
+    ],
+)
+def test_a_day_and_a_time_may_have_a_zone_behind_them(said: bytes, day: str, time: str, instant: str) -> None:
+    """As pgjdbc, node-postgres and postgres.js send them; only a type with a zone heeds it, as in PostgreSQL."""
+    assert literal(said, DATE, 0) == f"DATE '{day}'"
+    assert literal(said, TIMESTAMP, 0) == f"TIMESTAMP '{time}'"
+    assert literal(said, TIMESTAMPTZ, 0) == f"TIMESTAMP '{instant}'"
+
+
+def test_a_list_means_the_same_in_binary() -> None:
+    """As pgjdbc and asyncpg send it; one that doesn't end where it says, or has more dimensions, is none."""
+    sent = struct.pack("!iiIii", 1, 1, TEXT, 3, 1) + b"\0\0\0\x04it's" + b"\xff" * 4 + b"\0" * 4
+    assert literal(sent, ARRAY_OF[TEXT], 1) == "ARRAY['it''s', NULL, '']"
+    assert literal(struct.pack("!iiI", 0, 0, TEXT), ARRAY_OF[TEXT], 1) == "ARRAY[]"
+    numbers = struct.pack("!iiIiiiq", 1, 0, INT8, 1, 1, 8, -5)
+    assert literal(numbers, ARRAY_OF[INT8], 1) == "ARRAY[(-5)]"
+    for wrong in (b"", sent[:-1], sent + b"\0", sent[:12], b"\0\0\0\x02" + sent[4:], sent[:12] + b"\x7f" + sent[13:]):
+        with pytest.raises(InvalidArgument):
+            literal(wrong, ARRAY_OF[TEXT], 1)
+
+
+def test_a_cast_to_the_type_that_a_value_has_is_left_out() -> None:
+    """So that SQL reads a name or a number where it takes one; a cast that changes a value, or might, stays."""
+    for sent, value, asked in (
+        ("$1::VARCHAR", "'it''s'", "'it''s'"),
+        ("$1::integer", "5", "5"),
+        ("$1::bigint[]", "ARRAY[1, (-2), NULL]", "ARRAY[1, (-2), NULL]"),
+        ("$1::text[]", "ARRAY['a', '']", "ARRAY['a', '']"),
+        ("$1::VARCHAR(1)", "'ab'", "'ab' ::VARCHAR(1)"),
+        ("$1::int", "2.5", "2.5 ::int"),
+        ("$1::int", "'5'", "'5' ::int"),
+        ("$1::text", "NULL", "NULL ::text"),
+        ("$1::bigint[]", "ARRAY[1.5]", "ARRAY[1.5] ::bigint[]"),
+        ("$1::text", "ARRAY['a']", "ARRAY['a'] ::text"),
+    ):
+        (statement,) = statements(f"SELECT {sent}")
+        assert as_asked(statement, [value]).text.split() == f"SELECT {asked}".split(), sent
+
+
+def test_an_instant_is_compared_where_the_session_is_in_utc() -> None:
+    """Elsewhere PostgreSQL would shift the column's times, and nothing does that here."""
+    asked = parse("SELECT COUNT(*) FROM people WHERE at >= $1", types=[TIMESTAMPTZ]) + bind([b"2024-06-01"]) + SYNC
+    offer = query("SET discreet.epsilon = 1")
+    for zone, found in (("Etc/UTC", "12Z"), ("Europe/Berlin", "1EZ")):
+        assert kinds(spoken(offer + query(f"SET TimeZone = '{zone}'") + asked)).endswith(found), zone
+
+
 def test_a_view_is_a_name_for_a_text_until_it_is_dropped_or_rolled_back() -> None:
     """Its text stands before a question that names it, within others too; nobody else has it, and nothing is asked."""
     service = NoTables()
@@ -305,6 +372,7 @@ def test_a_text_of_statements_ends_at_the_first_that_fails() -> None:
         (query("DECLARE c CURSOR FOR SELECT 1"), "25P01"),
         (query("COPY people TO STDOUT"), "0A000"),
         (query("COPY people FROM STDIN"), "0A000"),
+        (query("INSERT INTO people VALUES (1, 'a')"), "25006"),
         (query("DEALLOCATE a"), "26000"),
         (query("EXPLAIN ANALYZE SELECT 1 FROM people"), "0A000"),
         (query("SUMMARIZE people"), "0A000"),
@@ -389,7 +457,7 @@ def test_cursors_and_copies_give_the_rows_that_were_answered_once() -> None:
         query(f"BEGIN; DECLARE c CURSOR FOR {asked}; FETCH 1 FROM c; MOVE 1 IN c; FETCH ALL c; CLOSE c; COMMIT")
         + describe(b"P", "c")
         + SYNC
-        + query(f"COPY ({asked}) TO STDOUT (FORMAT csv, HEADER)"),
+        + query(f"COPY ({asked}) TO STDOUT (FORMAT 'csv', HEADER)"),
         service,
     )
     rows = [cells(body) for kind, body in replies(found) if kind == "D"]

@@ -272,6 +272,8 @@ class Statements:
                 name, if_exists = dropped(statement)
                 self._views.drop(name, if_exists=if_exists)
                 return Outcome("DROP VIEW")
+            case ("INSERT" | "UPDATE" | "DELETE" | "MERGE" | "TRUNCATE" as what, *_):
+                raise Refused("25006", f"cannot execute {what} in a read-only transaction", "nothing is written here")
         if (free := self._free(statement, written)) is not None:
             return free
         return self._asked(statement, written, shape)
@@ -438,11 +440,11 @@ class Statements:
             if depth == 0 and token.text == ")":
                 end = at
                 break
-        options = [each.word for each in statement.tokens[end + 1 :]]
-        if not end or statement.tokens[1].text != "(" or options[:2] != ["TO", "STDOUT"]:
+        to, rest = statement.after(end + 1).words[:2], statement.tokens[end + 3 :]
+        if not end or statement.tokens[1].text != "(" or to != ("TO", "STDOUT"):
             raise Refused("0A000", "only COPY (SELECT …) TO STDOUT can be used here")
-        known = {"", "TO", "STDOUT", "WITH", "FORMAT", "CSV", "TEXT", "HEADER", "TRUE", "ON"}
-        if set(options) - known or any(each.kind == "text" for each in statement.tokens[end:]):
+        options = {each.text.strip("'").upper() for each in rest}
+        if options - _COPY_OPTIONS:
             raise Refused("0A000", "COPY has the options FORMAT and HEADER here")
         outcome = self._rows_of(Statement(statement.text, statement.tokens[2:end], statement.hints), literals)
         csv = "CSV" in options
@@ -603,6 +605,8 @@ def _own(database: str, user: str) -> dict[str, _Constant]:
     )
     return {**users, **databases}
 
+
+_COPY_OPTIONS = {"WITH", "FORMAT", "CSV", "TEXT", "HEADER", "TRUE", "ON", "(", ",", ")"}
 
 _COPY_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 

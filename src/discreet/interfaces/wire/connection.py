@@ -358,6 +358,8 @@ class Connection:
             raise Refused("53400", f"at most {_MOST_PORTALS} portals can be open")
         if message.portal and message.portal in self._portals:
             raise Refused("42P03", f'portal "{message.portal[:63]}" already exists')
+        if not self._statements.settings.is_in_utc and any(each.is_instant for each in takes):
+            raise Refused("0A000", "times with a zone are compared in UTC only", "SET TimeZone = 'UTC'")
         values = literals(takes, message.values, message.formats)
         others = (each.literals for name, each in self._portals.items() if name != message.portal)
         if sum(map(_size, others)) + _size(values) > _MOST_CHARACTERS:

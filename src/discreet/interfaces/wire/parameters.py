@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,9 +15,11 @@ from discreet.interfaces.wire.values import (
     FLOAT8,
     INT8,
     NUMERIC,
+    OID,
     OID_OF,
     TEXT,
     TIMESTAMP,
+    TIMESTAMPTZ,
     UNKNOWN,
     literal,
     quoted,
@@ -29,15 +32,15 @@ _NAMED: Mapping[str, int] = MappingProxyType(
         "INT": INT8, "INTEGER": INT8, "BIGINT": INT8, "SMALLINT": INT8, "INT2": INT8, "INT4": INT8, "INT8": INT8,
         "FLOAT": FLOAT8, "FLOAT4": FLOAT8, "FLOAT8": FLOAT8, "REAL": FLOAT8, "DOUBLE": FLOAT8, "NUMERIC": NUMERIC,
         "DECIMAL": NUMERIC, "BOOLEAN": BOOL, "BOOL": BOOL, "DATE": DATE, "TIMESTAMP": TIMESTAMP,
-        "TEXT": TEXT, "VARCHAR": TEXT,
+        "TIMESTAMPTZ": TIMESTAMPTZ, "TEXT": TEXT, "VARCHAR": TEXT, "OID": OID,
     }
 )  # fmt: skip
 """Types by the names that SQL casts to."""
 
 _SAMPLES: Mapping[int, str] = MappingProxyType(
     {
-        BOOL: "TRUE", DATE: "DATE '2000-01-01'", TIMESTAMP: "TIMESTAMP '2000-01-01 00:00:00'", NUMERIC: "1.5",
-        FLOAT8: "1.5", TEXT: "'a'",
+        BOOL: "TRUE", DATE: "DATE '2000-01-01'", NUMERIC: "1.5", FLOAT8: "1.5", TEXT: "'a'",
+        **dict.fromkeys((TIMESTAMP, TIMESTAMPTZ), "TIMESTAMP '2000-01-01 00:00:00'"),
     }
 )  # fmt: skip
 """A value of each type, by which a question is described before there are values; of any other it is 1."""
@@ -73,6 +76,11 @@ class Parameter(NamedTuple):
     oid: int
     sample: str
 
+    @property
+    def is_instant(self) -> bool:
+        """Whether it is a time with a zone, or a list of these."""
+        return self.oid in {TIMESTAMPTZ, ARRAY_OF[TIMESTAMPTZ]}
+
 
 def parameters(statement: Statement, said: Sequence[int], columns: Mapping[str, Declared]) -> list[Parameter]:
     """The parameters of a statement: of the type that the client says, or that of what each is compared with.
@@ -101,11 +109,14 @@ def parameters(statement: Statement, said: Sequence[int], columns: Mapping[str, 
 def _guessed(  # noqa: PLR0911 — a table of what there is
     tokens: Sequence[Token], at: int, columns: Mapping[str, Declared]
 ) -> Declared | None:
-    """What a parameter stands beside: a column, a cast or a LIMIT; None for anything else."""
+    """What a parameter stands beside: a column, a cast, a LIMIT or a date's part; None for anything else."""
     before = [each.text.upper() for each in tokens[max(at - 3, 0) : at]][::-1] + [""] * 3
-    after = [each.text.upper() for each in tokens[at + 1 : at + 3]] + [""] * 2
+    after = [each.text.upper() for each in tokens[at + 1 : at + 5]] + [""] * 4
+    if before[:2] in (["(", "DATE_TRUNC"], ["(", "DATE_PART"]):
+        return Declared(TEXT, "'day'")
     if after[0] == "::" or (after[0] == "AS" and before[0] == "("):
-        return Declared(_NAMED[after[1]]) if after[1] in _NAMED else None
+        oid = _NAMED.get(after[1])
+        return None if oid is None else Declared(ARRAY_OF[oid] if after[2:4] == ["[", "]"] else oid)
     if before[0] in {"LIMIT", "OFFSET"}:
         return Declared(INT8)
     if before[0] == "(" and before[1] in {"ANY", "ALL", "SOME"} and before[2] in _COMPARED:
@@ -140,10 +151,32 @@ def _column(tokens: Sequence[Token], at: int, columns: Mapping[str, Declared]) -
 
 
 def as_asked(statement: Statement, literals: Sequence[str]) -> Written:
-    """A statement with literals in the places of its parameters, apart from what stands beside them."""
-    return statement.written(
-        lambda token: f" {literals[int(token.text[1:]) - 1]} " if token.kind == "parameter" else None
-    )
+    """A statement with literals in the places of its parameters, apart from what stands beside them.
+
+    A cast to the type that a value has is left out, as drivers write it: DATE_TRUNC($1::text, x), LIMIT $2::integer and
+    = ANY ($3::bigint[]) take a literal there, and no cast.
+    """
+    said: dict[int, str] = {}
+    for at, token in enumerate(statement.tokens):
+        if token.kind == "parameter":
+            value = literals[int(token.text[1:]) - 1]
+            said[token.start] = f" {value} "
+            after = statement.tokens[at + 1 : at + 5]
+            said |= {each.start: "" for each in after[: _needless(value, [each.text.upper() for each in after])]}
+    return statement.written(lambda token: said.get(token.start))
+
+
+_LITERALS: Mapping[int, str] = MappingProxyType({TEXT: r"'(?:[^']|'')*+'", INT8: r"\d++|\(-\d++\)"})
+"""The literals of two types."""
+
+
+def _needless(value: str, after: Sequence[str]) -> int:
+    """How many tokens after a literal are a cast to the type that it has, without a length."""
+    if after[:1] != ["::"] or len(after) == 1 or (one := _LITERALS.get(_NAMED.get(after[1], 0))) is None:
+        return 0
+    if after[2:] == ["[", "]"]:
+        return 4 if re.fullmatch(rf"ARRAY\[(?:(?:{one}|NULL)(?:, )?)*+\]", value) else 0
+    return 2 if after[2:3] not in (["("], ["["]) and re.fullmatch(one, value) else 0
 
 
 def literals(found: Sequence[Parameter], values: Sequence[bytes | None], formats: Sequence[int]) -> list[str]:

@@ -193,6 +193,11 @@ class SessionSettings:
         """
         return self._is_on(_METADATA_PROBES, hints)
 
+    @property
+    def is_in_utc(self) -> bool:
+        """Whether the session's times are in UTC."""
+        return self.show("timezone").upper().removeprefix("ETC/") in {"UTC", "GMT", "Z", "0"}
+
     def _is_on(self, name: str, hints: Mapping[str, str]) -> bool:
         """Whether a flag is set, by a comment or else by the session."""
         said = hints.get(name, self.get(PREFIX + name) or "off")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Mapping
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from math import inf, isfinite, isnan, nan
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from discreet.interfaces.wire.replies import Field
 
 BOOL, INT8, INT2, INT4, TEXT, OID = 16, 20, 21, 23, 25, 26
 FLOAT4, FLOAT8, UNKNOWN, BPCHAR, VARCHAR, DATE = 700, 701, 705, 1042, 1043, 1082
-TIMESTAMP, NUMERIC = 1114, 1700
+TIMESTAMP, TIMESTAMPTZ, NUMERIC = 1114, 1184, 1700
 
 _FIELDS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {
@@ -33,7 +33,7 @@ _FIELDS: Mapping[str, tuple[int, int]] = MappingProxyType(
 ARRAY_OF: Mapping[int, int] = MappingProxyType(
     {
         BOOL: 1000, INT2: 1005, INT4: 1007, TEXT: 1009, VARCHAR: 1015, INT8: 1016, FLOAT4: 1021, FLOAT8: 1022,
-        TIMESTAMP: 1115, DATE: 1182, NUMERIC: 1231,
+        OID: 1028, TIMESTAMP: 1115, DATE: 1182, TIMESTAMPTZ: 1185, NUMERIC: 1231,
     }
 )  # fmt: skip
 """OIDs of arrays, by those of their elements."""
@@ -202,12 +202,12 @@ def literal(value: bytes | None, oid: int, form: int) -> str:
         raise InvalidArgument(f"there is no format {form} of parameters", hint="0 is text, and 1 is binary")
     if value is None:
         return "NULL"
-    if oid in _ELEMENT_OF and not form:
-        return _array(value, _ELEMENT_OF[oid])
+    if oid in _ELEMENT_OF:
+        return _array(value, _ELEMENT_OF[oid], form)
     if oid not in _LITERALS:
         raise TypeMismatch(
             f"parameters of the type with OID {oid} can't be used",
-            hint="there are whole numbers, numeric, float8, text, boolean, date and timestamp without time zone",
+            hint="there are whole numbers, numeric, float8, text, boolean, date, timestamp and timestamptz",
         )
     try:
         read = _decoded(value, oid) if form else value.decode()
@@ -219,31 +219,60 @@ def literal(value: bytes | None, oid: int, form: int) -> str:
 _ELEMENTS = re.compile(r'(?:"((?:[^"\\]|\\.)*+)"|([^",{}\\]+))(?:,(?=.)|\Z)', re.DOTALL)
 
 
-def _array(value: bytes, oid: int) -> str:
-    """An array of one dimension, as it is written in text.
+def _array(value: bytes, oid: int, form: int) -> str:
+    """An array of one dimension.
 
     Examples:
-        >>> print(_array(b'{a,"b,c",NULL}', TEXT), _array(b"{}", INT8))
+        >>> print(_array(b'{a,"b,c",NULL}', TEXT, 0), _array(b"{}", INT8, 0))
         ARRAY['a', 'b,c', NULL] ARRAY[]
     """
-    wrong = InvalidArgument("a parameter isn't a list of values, as PostgreSQL writes one")
     try:
-        said = value.decode().strip()
-    except UnicodeDecodeError:
-        raise wrong from None
+        elements = _in_binary(value) if form else _in_text(value.decode())
+    except (ValueError, struct.error):
+        raise InvalidArgument("a parameter isn't a list of values, as PostgreSQL writes one") from None
+    return f"ARRAY[{', '.join(literal(each, oid, form) for each in elements)}]"
+
+
+def _in_text(said: str) -> list[bytes | None]:
+    """The elements of an array that is written as a text.
+
+    Raises:
+        ValueError: it isn't one.
+    """
+    said = said.strip()
     if not (said.startswith("{") and said.endswith("}")):
-        raise wrong
-    inner, at, found = said[1:-1].strip(), 0, list[str]()
+        raise ValueError
+    inner, at, found = said[1:-1].strip(), 0, list[bytes | None]()
     while at < len(inner):
         element = _ELEMENTS.match(inner, at)
         if element is None:
-            raise wrong
+            raise ValueError
         quoted_text, bare = element.groups()
         is_null = bare is not None and bare.strip().upper() == "NULL"
         text = re.sub(r"\\(.)", r"\1", quoted_text, flags=re.DOTALL) if bare is None else bare.strip()
-        found.append(literal(None if is_null else text.encode(), oid, 0))
+        found.append(None if is_null else text.encode())
         at = element.end()
-    return f"ARRAY[{', '.join(found)}]"
+    return found
+
+
+def _in_binary(value: bytes) -> list[bytes | None]:
+    """The elements of an array in binary: its dimensions, whether it has NULLs, its type; then each with its size.
+
+    Raises:
+        ValueError, struct.error: it has more than one dimension, or doesn't end where it says.
+    """
+    dimensions, _, _ = struct.unpack_from("!iiI", value)
+    if dimensions not in {0, 1}:
+        raise ValueError
+    count, at = (struct.unpack_from("!i", value, 12)[0], 20) if dimensions else (0, 12)
+    found: list[bytes | None] = []
+    for _ in range(count):
+        (size,) = struct.unpack_from("!i", value, at)
+        at += 4 + max(size, 0)
+        found.append(None if size < 0 else value[at - size : at])
+    if at != len(value):
+        raise ValueError
+    return found
 
 
 def _decoded(value: bytes, oid: int) -> Any:  # noqa: ANN401 — of any type
@@ -255,7 +284,7 @@ def _decoded(value: bytes, oid: int) -> Any:  # noqa: ANN401 — of any type
     (found,) = struct.unpack(_FORMS[oid], value)
     if oid == DATE:
         return (_EPOCH + timedelta(days=found)).date().isoformat()
-    if oid == TIMESTAMP:
+    if oid in {TIMESTAMP, TIMESTAMPTZ}:  # the latter in UTC
         return (_EPOCH + timedelta(microseconds=found)).isoformat(" ")
     return as_text(found)
 
@@ -263,7 +292,7 @@ def _decoded(value: bytes, oid: int) -> Any:  # noqa: ANN401 — of any type
 _FORMS: Mapping[int, str] = MappingProxyType(
     {
         BOOL: "!?", INT2: "!h", INT4: "!i", INT8: "!q", OID: "!I", FLOAT4: "!f", FLOAT8: "!d", DATE: "!i",
-        TIMESTAMP: "!q",
+        TIMESTAMP: "!q", TIMESTAMPTZ: "!q",
     }
 )  # fmt: skip
 
@@ -324,10 +353,34 @@ def quoted(said: str) -> str:
     return f"'{said.replace(chr(39), 2 * chr(39))}'"
 
 
+_MOMENT = re.compile(
+    r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))? ?(Z|[+-]\d\d(?::?\d\d){0,2})?", re.ASCII
+)
+"""A day, with or without a time and a zone: drivers send days as `2024-06-01 +00`."""
+
+
+def _moment(said: str) -> datetime:
+    """A day, or a time of it, in the zone that stands behind it, if one does."""
+    if (found := _MOMENT.fullmatch(said.strip())) is None:
+        raise ValueError
+    day, time, zone = found.groups("")
+    return datetime.fromisoformat(f"{day}T{time or '00:00'}{zone}")
+
+
+def _day(said: str) -> str:
+    """A day; what stands behind it is left out, as PostgreSQL does."""
+    return f"DATE '{_moment(said).date().isoformat()}'"
+
+
 def _time(said: str) -> str:
     """A time; a zone behind it is left out, as PostgreSQL does where a timestamp has none."""
-    found = datetime.fromisoformat(said.strip()).replace(tzinfo=None)
-    return f"TIMESTAMP '{found.isoformat(' ')}'"
+    return f"TIMESTAMP '{_moment(said).replace(tzinfo=None).isoformat(' ')}'"
+
+
+def _instant(said: str) -> str:
+    """An instant, as the time that it is in UTC."""
+    found = _moment(said)
+    return _time((found.astimezone(UTC) if found.tzinfo else found).isoformat())
 
 
 _LITERALS: Mapping[int, Callable[[str], str]] = MappingProxyType(
@@ -336,8 +389,9 @@ _LITERALS: Mapping[int, Callable[[str], str]] = MappingProxyType(
         **dict.fromkeys((FLOAT4, FLOAT8, NUMERIC), _number),
         **dict.fromkeys((TEXT, VARCHAR, BPCHAR, UNKNOWN), quoted),
         BOOL: _boolean,
-        DATE: lambda said: f"DATE '{date.fromisoformat(said.strip()).isoformat()}'",
+        DATE: _day,
         TIMESTAMP: _time,
+        TIMESTAMPTZ: _instant,
     }
 )
 """How a value becomes a literal, by the OID of its type."""
