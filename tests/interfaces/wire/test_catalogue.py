@@ -77,6 +77,15 @@ def found() -> Iterator[Database]:
         ("SELECT oid FROM pg_type WHERE oid = to_regtype('int8')", [(20,)]),
         ("SELECT 7 / 2 AS x, txid_current() UNION SELECT 1, NULL ORDER BY 2 DESC", [(1, None), (3, 0)]),
         ("SELECT current_setting('memory_limit')", [(None,)]),
+        ("SELECT c.tableoid, t.tableoid FROM pg_class AS c, pg_type t WHERE t.oid = 20 LIMIT 1", [(1259, 1247)]),
+        ("SELECT at.nspname FROM pg_namespace at WHERE AT.tableoid = 2615 AND at.oid = 2200", [("public",)]),
+        (
+            "SELECT substring('b=12' FROM 'b=([0-9]*)'), substring('b=1' FROM '[0-9]'), substring('a' FROM 'b')",
+            [("12", "1", None)],
+        ),
+        ("SELECT * FROM unnest(current_schemas(true)) WITH ORDINALITY", [("pg_catalog", 1), ("public", 2)]),
+        ("SELECT datname AS collate, to_char(NULL, 'YYYY') FROM pg_database WHERE oid > 16383", [("people", None)]),
+        ("SELECT (a).grantee FROM (SELECT aclexplode(relacl) AS a FROM pg_class) b", []),
         (r"SELECT 'a_c' LIKE 'a\_c', 'abc' ILIKE 'A\_C', 'a_c' LIKE 'a!_c' ESCAPE '!'", [(True, False, True)]),
     ],
 )  # fmt: skip
@@ -121,6 +130,7 @@ def test_what_tools_look_for_is_there(found: Database, asked: str, rows: list[tu
         "SELECT repeat('x', 5000000)",
         "SELECT" + "(" * 5000 + "1" + ")" * 5000,
         "SELECT 'a'::nothing",
+        "SELECT to_char(now(), 'YYYY')",
         "SELECT COUNT(*) FROM (people)",
         "SELECT COUNT(*) FROM public.people",
     ],

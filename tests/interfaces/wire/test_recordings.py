@@ -25,7 +25,7 @@ psycopg = pytest.importorskip("psycopg", reason="psycopg isn't installed")
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "wire"
 
-TOOLS = ("metabase", "superset", "tableau", "powerbi", "dbeaver", "grafana", "excel")
+TOOLS = ("metabase", "superset", "tableau", "powerbi", "dbeaver", "grafana", "excel", "pgadmin", "clients")
 
 CONFIG = declared(
     "visits",

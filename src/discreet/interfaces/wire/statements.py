@@ -145,7 +145,8 @@ class Statement:
                 parts.append(token.called)
             else:
                 break
-        return tuple(parts[::2])
+        is_function = [each.text for each in self.tokens[at + len(parts) :][:1]] == ["("]
+        return () if is_function and parts[-1:] in (["unnest"], ["generate_series"]) else tuple(parts[::2])
 
     def written(self, replaced: Callable[[Token], str | None]) -> Written:
         """The statement as it is asked: with other texts in the place of some tokens, and blanks for comments.

@@ -15,7 +15,7 @@ from discreet.duckdb.session import SHUT_OFF
 from discreet.duckdb.sql_text import name as quoted
 from discreet.duckdb.sql_text import string
 from discreet.errors import TooMuchPlanning, UnknownColumn, UnknownFunction, UnknownTable, Unsupported
-from discreet.interfaces.wire.catalogue.rewriting import SCHEMAS, TABLE_FUNCTIONS, in_duckdb
+from discreet.interfaces.wire.catalogue.rewriting import OWN_RELATIONS, PG_CLASS, SCHEMAS, TABLE_FUNCTIONS, in_duckdb
 from discreet.interfaces.wire.statements import statements
 
 _TYPES: Mapping[str, str] = MappingProxyType(
@@ -54,16 +54,8 @@ _KINDS: Mapping[str, tuple[str, int, str, str]] = MappingProxyType(
 
 _SIZES: Mapping[int, int] = MappingProxyType({20: 8, 701: 8, 16: 1, 1082: 4, 1114: 8})
 
-_PG_CATALOG, _PUBLIC, _INFORMATION, _OWNER, _PG_CLASS = 11, 2200, 13_000, 10, 1259
+_PG_CATALOG, _PUBLIC, _INFORMATION, _OWNER = 11, 2200, 13_000, 10
 _FIRST_OID = 16_384
-
-_OWN_RELATIONS: Mapping[int, str] = MappingProxyType(
-    {
-        1247: "pg_type", 1255: "pg_proc", _PG_CLASS: "pg_class", 1262: "pg_database", 2604: "pg_attrdef",
-        2606: "pg_constraint", 2610: "pg_index", 2615: "pg_namespace", 2620: "pg_trigger",
-    }
-)  # fmt: skip
-"""Relations of the catalogue that are looked for by their OIDs."""
 
 MOST_ROWS = 10_000
 """How many rows an answer of the catalogue may have."""
@@ -243,15 +235,15 @@ class Database:
             self._insert("pgc.pg_namespace", oid=oid, nspname=name, nspowner=_OWNER)
             self._insert("pgi.schemata", catalog_name=database, schema_name=name, schema_owner="discreet")
         self._insert(
-            "pgc.pg_database", oid=5, datname=database, datdba=_OWNER, encoding=6, datallowconn=True, datconnlimit=-1,
-            datcollate="C", datctype="C", datlocprovider="c", dattablespace=1663,
+            "pgc.pg_database", oid=_FIRST_OID, datname=database, datdba=_OWNER, encoding=6, datallowconn=True,
+            datconnlimit=-1, datcollate="C", datctype="C", datlocprovider="c", dattablespace=1663,
         )  # fmt: skip
         self._insert("pgc.pg_roles", oid=_OWNER, rolname="discreet", rolcanlogin=False, rolconnlimit=-1)
         self._insert("pgc.pg_user", usename="discreet", usesysid=_OWNER)
         self._insert("pgc.pg_am", oid=2, amname="heap", amtype="t")
         self._insert("pgc.pg_tablespace", oid=1663, spcname="pg_default", spcowner=_OWNER)
         self._insert("pgi.character_sets", character_set_name="UTF8", character_repertoire="UCS", form_of_use="UTF8")
-        for oid, name in _OWN_RELATIONS.items():
+        for oid, name in OWN_RELATIONS.items():
             self._insert("pgc.pg_class", oid=oid, relname=name, relnamespace=_PG_CATALOG, relowner=_OWNER, relkind="r")
         for oid, name in ((100, "default"), (950, "C")):
             self._insert("pgc.pg_collation", oid=oid, collname=name, collnamespace=_PG_CATALOG, collprovider="c")
@@ -334,7 +326,7 @@ class Database:
     def _describe(self, oid: int, number: int, words: str) -> None:
         """A comment on a table, or on a column of it."""
         if words:
-            self._insert("pgc.pg_description", objoid=oid, classoid=_PG_CLASS, objsubid=number, description=words)
+            self._insert("pgc.pg_description", objoid=oid, classoid=PG_CLASS, objsubid=number, description=words)
 
 
 def _kind(column: Mapping[str, Any]) -> tuple[str, int, str, str]:

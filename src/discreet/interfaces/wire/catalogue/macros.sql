@@ -71,6 +71,11 @@ CREATE MACRO pgc.has_any_column_privilege(a, b, c := '') AS true;
 CREATE MACRO pgc.has_function_privilege(a, b, c := '') AS true;
 CREATE MACRO pgc.has_sequence_privilege(a, b, c := '') AS true;
 CREATE MACRO pgc.pg_has_role(a, b, c := '') AS true;
+CREATE MACRO pgc.aclexplode(list) AS unnest(
+    CAST([] AS STRUCT(grantor UINTEGER, grantee UINTEGER, privilege_type VARCHAR, is_grantable BOOLEAN)[])
+);
+CREATE MACRO pgc.to_char(value, pattern) AS CASE WHEN value IS NULL THEN CAST(NULL AS VARCHAR) ELSE error('to_char') END;
+CREATE MACRO pgc.pg_blocking_pids(process) AS CAST([] AS INTEGER[]);
 CREATE MACRO pgc.row_security_active(relation) AS false;
 CREATE MACRO pgc.to_regclass(said) AS (
     SELECT min(own_oid) FROM (
@@ -105,6 +110,7 @@ CREATE MACRO pgc._pg_truetypmod(a, b) AS a.atttypmod;
 CREATE MACRO pgc.pg_partition_ancestors(relation) AS TABLE SELECT CAST(NULL AS UINTEGER) AS relid WHERE false;
 CREATE MACRO pgc.pg_partition_tree(relation) AS TABLE SELECT CAST(NULL AS UINTEGER) AS relid WHERE false;
 CREATE MACRO pgc.pg_get_keywords() AS TABLE SELECT keyword_name AS word, 'R' AS catcode FROM duckdb_keywords() WHERE keyword_category = 'reserved';
+CREATE MACRO pgc.pg_available_extensions() AS TABLE SELECT CAST(NULL AS VARCHAR) AS name, CAST(NULL AS VARCHAR) AS default_version, CAST(NULL AS VARCHAR) AS comment WHERE false;
 CREATE MACRO pgc.pg_options_to_table(options) AS TABLE SELECT CAST(NULL AS VARCHAR) AS option_name, CAST(NULL AS VARCHAR) AS option_value WHERE false;
 CREATE MACRO pgc.pg_show_all_settings() AS TABLE SELECT * FROM pgc.pg_settings;
 CREATE MACRO pgc.pg_char_to_encoding(encoding) AS 6;

@@ -15,6 +15,18 @@ from discreet.interfaces.wire.values import quoted
 SCHEMAS: Mapping[str, str] = MappingProxyType({"pg_catalog": "pgc", "information_schema": "pgi"})
 """What the schemas of the catalogue are called in DuckDB, which has schemas of those names itself."""
 
+PG_CLASS = 1259
+
+OWN_RELATIONS: Mapping[int, str] = MappingProxyType(
+    {
+        1247: "pg_type", 1255: "pg_proc", PG_CLASS: "pg_class", 1262: "pg_database", 2604: "pg_attrdef",
+        2606: "pg_constraint", 2610: "pg_index", 2615: "pg_namespace", 2620: "pg_trigger",
+    }
+)  # fmt: skip
+"""Relations of the catalogue that are looked for by their OIDs."""
+
+_OIDS = {name: oid for oid, name in OWN_RELATIONS.items()}
+
 _HIDDEN = ("duckdb_", "pragma_", "read_", "sniff_", "parquet_", "sql_auto_complete", "which_secret")
 """How functions begin that are about DuckDB, its files and its settings, and not about tables."""
 
@@ -59,7 +71,7 @@ def in_duckdb(statement: Statement, words: Mapping[str, str], refused: Container
         Unsupported: it calls a function that is about DuckDB itself.
     """
     tokens, parts, at = statement.tokens, list[str](), 0
-    written = _around_calls(tokens)
+    written = _around_calls(tokens) | _system_columns(tokens)
     while at < len(tokens):
         token = tokens[at]
         name = token.called.lower()
@@ -76,13 +88,14 @@ def in_duckdb(statement: Statement, words: Mapping[str, str], refused: Container
 
 
 def _around_calls(tokens: Sequence[Token]) -> dict[int, str]:
-    """What is written for tokens of two kinds of calls, in one pass.
+    """What is written for tokens of three kinds of calls, in one pass.
 
-    CAST(x AS regclass) looks x up, and generate_series in a list of columns gives a row for each value.
+    CAST(x AS regclass) looks x up, generate_series in a list of columns gives a row for each value, and
+    substring(x FROM 'pattern') takes what matches, or what is in the pattern's parentheses.
     """
     found: dict[int, str] = {}
     opened: list[int] = []
-    clauses, series = [""], set[int]()
+    clauses, series, group = [""], set[int](), dict[int, int]()
     for at, token in enumerate(tokens):
         if token.text == "(":
             opened.append(at)
@@ -96,11 +109,33 @@ def _around_calls(tokens: Sequence[Token]) -> dict[int, str]:
                 found |= {start - 1: "to_regclass"} | dict.fromkeys(range(at - kind - 1, at), "")
             if start in series:
                 found[at] = ") )"
+            elif start in group:
+                found[at] = f", {group[start]} ) , '' )"
+        elif (
+            token.word == "FROM" and opened and tokens[opened[-1] - 1].word == "SUBSTRING" and _text_at(tokens, at + 1)
+        ):
+            found |= {opened[-1] - 1: "nullif ( regexp_extract", at: ","}
+            group[opened[-1]] = int("(" in tokens[at + 1].text)
         elif token.word in _CLAUSES:
             clauses[-1] = token.word
         elif token.called.lower() == "generate_series" and clauses[-1] == "SELECT":
             found[at] = "unnest ( generate_series"
             series.add(at + 1)
+    return found
+
+
+def _system_columns(tokens: Sequence[Token]) -> dict[int, str]:
+    """What is written for `c.tableoid`: the OID of the relation of the catalogue that c is."""
+    called = [each.called.lower() for each in tokens]
+    oids: dict[str, int] = {}
+    for at, name in enumerate(called):
+        if name in _OIDS:
+            alias = called[at + 1 + (called[at + 1 : at + 2] == ["as"]) :][:1]
+            oids |= dict.fromkeys((name, *alias), _OIDS[name])
+    found: dict[int, str] = {}
+    for at, name in enumerate(called):
+        if name == "tableoid" and at > 1 and tokens[at - 1].text == "." and called[at - 2] in oids:
+            found |= {at - 2: "", at - 1: "", at: str(oids[called[at - 2]])}
     return found
 
 
@@ -150,7 +185,7 @@ def _taken(  # noqa: C901, PLR0911, PLR0912 — a table of what there is
             return 6 + _matched(sign, following[0], parts)
         parts.append(sign)
         return 6
-    if token.word == "COLLATE":
+    if token.word == "COLLATE" and parts[-1:] != ["AS"]:
         return 4 if after[1] == "." else 2
     if token.text in _MATCHES and at + 1 < len(tokens):
         return 1 + _matched(token.text, tokens[at + 1], parts)
@@ -182,8 +217,8 @@ def _taken(  # noqa: C901, PLR0911, PLR0912 — a table of what there is
     if name in _RENAMED and after[0] == "(":
         parts.append(_RENAMED[name])
         return 1
-    if token.word in _NAMES_ELSEWHERE and after[0] not in {"(", "time"} and token.word in words:
-        parts.append(words[token.word])
+    if token.word in _NAMES_ELSEWHERE and after[0] not in {"(", "time"}:
+        parts.append(words.get(token.word, f'"{name}"'))
         return 1
     if token.word in _KEYWORDS and after[0] != "(" and (not parts or parts[-1] != "."):
         parts.append(words[token.word])
