@@ -286,6 +286,7 @@ def test_declared_bounds_are_told_on_request_and_said_to_be_no_data(door: Door) 
     with door.client("-c discreet.metadata_probes=on") as client:
         for asked, row in (
             (sql, ["2026-01-01 00:00:00", "2026-01-31 23:59:59"]),
+            ("SELECT min(rating) AS min, max(rating) AS max FROM public.visits LIMIT 1000", ["1", "5"]),
             ("select max(v.rating), min(spend) as least, MIN(day) d from visits as v", ["5", "0", "2026-01-01"]),
         ):
             reply = client.send(asked)
@@ -299,6 +300,31 @@ def test_declared_bounds_are_told_on_request_and_said_to_be_no_data(door: Door) 
             "SELECT MIN(at + rating) FROM visits",
             "SELECT MIN(DISTINCT at) FROM visits, visits",
             "SELECT MAX(at) FROM (SELECT at FROM visits WHERE note = 'x') visits",
+        ):
+            reply = client.send(asked)
+            assert reply.error, asked
+            assert not reply.rows
+    assert spent(door.running) == before
+
+
+def test_columns_of_a_row_are_told_on_request_and_no_row(door: Door) -> None:
+    """By which tools learn what columns a query has; whatever isn't a row is asked, or refused, as ever."""
+    before = spent(door.running)
+    with door.client("-c discreet.metadata_probes=on") as client:
+        for asked in (
+            "SELECT region, day FROM visits WHERE rating > 2 LIMIT 1",
+            "SELECT region, day FROM visits v WHERE v.note = 'note 1' ORDER BY v.id LIMIT 1",
+        ):
+            reply = client.send(asked)
+            assert (reply.names, reply.rows) == (["region", "day"], [])
+            assert reply.notices == ["columns were told, and no row"]
+        assert client.send("SELECT DISTINCT region FROM visits LIMIT 1").rows == [["east"]]
+        for asked in (
+            "SELECT region FROM visits LIMIT 2",
+            "SELECT COUNT(*) FROM visits LIMIT 1",
+            "SELECT n FROM (SELECT COUNT(*) AS n FROM visits) v LIMIT 1",
+            "SELECT region FROM visits GROUP BY region HAVING COUNT(*) > 5 LIMIT 1",
+            "SELECT region, (SELECT COUNT(*) FROM visits) FROM visits LIMIT 1",
         ):
             reply = client.send(asked)
             assert reply.error, asked

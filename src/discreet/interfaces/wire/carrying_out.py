@@ -3,6 +3,7 @@
 BEGIN, SET, SHOW, …     here, from what the connection knows
 SELECT version(), …     here, from constants
 MIN and MAX of a table  here, from declarations, if `discreet.metadata_probes` is on
+LIMIT 1 of its rows     the catalogue, which has none, if that is on
 a question              the service
 pg_catalog, …           the catalogue, which knows declarations and nothing else
 """
@@ -317,11 +318,14 @@ class Statements:
         if (constant := self._constants.get(statement.plain)) is not None:
             name, oid, value = constant
             return Outcome("SELECT", [Field(name, oid, 4 if oid == INT4 else -1)], [(value,)])
+        relations = Relations.of(statement, self._tables)
         if self.settings.metadata_probes(statement.hints):
             ends = declared_ends(statement, self._schema)
             if ends is not None:
                 return ends
-        relations = Relations.of(statement, self._tables)
+            if relations.ask_for_a_row:
+                found = self._looked_up(written.text, written.unquoted, of_catalogue=False)
+                return replace(found, notices=[_NO_ROW])
         looks_up = relations.are_of_the_catalogue and statement.tokens[0].word != "SUMMARIZE"
         if not looks_up and not relations.ask_for_columns:
             return None
@@ -580,6 +584,9 @@ def _columns(schema: Mapping[str, Any]) -> dict[str, Declared]:
             found[name] = declared if same.oid == declared.oid else Declared(TEXT)
     return found
 
+
+_NO_ROW = ("columns were told, and no row", "SET discreet.metadata_probes = off refuses rows instead")
+"""Whatever there is: a tool that looks at one row reads its columns."""
 
 _Constant = tuple[str, int, Any]
 

@@ -39,6 +39,8 @@ def declared_ends(statement: Statement, schema: Mapping[str, Any]) -> Outcome | 
         schema: what is public of the tables.
     """
     tokens = list(statement.tokens)
+    if [each.word for each in tokens[-2:]] == ["LIMIT", ""] and tokens[-1].text.strip("0"):  # which leaves the one row
+        tokens = tokens[:-2]
     if [each.text.upper() for each in tokens[-len(_HAVING) :]] == _HAVING:
         tokens = tokens[: -len(_HAVING)]
     at = next((at for at, each in enumerate(tokens) if each.word == "FROM"), 0)

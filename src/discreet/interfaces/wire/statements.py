@@ -300,12 +300,14 @@ class Relations(NamedTuple):
         catalogue: whether it names one of PostgreSQL's catalogue.
         other: whether it names any other, which nobody knows.
         empty: whether no row of a declared table can be in its answer, as tools write it that look for columns.
+        first: whether the answer would be the first row, of which other tools read the columns.
     """
 
     declared: bool
     catalogue: bool
     other: bool
     empty: bool
+    first: bool
 
     @classmethod
     def of(cls, statement: Statement, tables: frozenset[str]) -> Self:
@@ -325,7 +327,10 @@ class Relations(NamedTuple):
                 declared = True
             else:
                 other |= bool(schema) or last not in within
-        return cls(declared, catalogue, other, _is_empty(statement))
+        of_rows = statement.plain if _is_of_rows(statement) else ""
+        words = [each.word for each in statement.tokens]
+        is_first = of_rows.endswith(" limit 1") and words.count("SELECT") == 1 and words[1:2] != ["DISTINCT"]
+        return cls(declared, catalogue, other, _EMPTY.search(of_rows) is not None, is_first)
 
     @property
     def are_of_the_catalogue(self) -> bool:
@@ -335,7 +340,17 @@ class Relations(NamedTuple):
     @property
     def ask_for_columns(self) -> bool:
         """Whether declarations alone say the columns, and there are no rows."""
-        return self.declared and self.empty and not self.catalogue and not self.other
+        return self.empty and self._are_declared
+
+    @property
+    def ask_for_a_row(self) -> bool:
+        """Whether one row is asked for, as it is."""
+        return self.first and self._are_declared
+
+    @property
+    def _are_declared(self) -> bool:
+        """Whether it names declared tables alone."""
+        return self.declared and not self.catalogue and not self.other
 
 
 _CATALOGUE = {"pg_catalog", "information_schema"}
@@ -346,8 +361,8 @@ _EMPTY = re.compile(r" limit 0$| where (?:1 = 0|0 = 1|1 <> 1|1 != 1|false|\( (?:
 _BEYOND = {"UNION", "EXCEPT", "INTERSECT", "GROUP", "HAVING", "INTO"}
 
 
-def _is_empty(statement: Statement) -> bool:
-    """Whether a statement asks for columns alone: no row of any table can be in its answer, nor a number of them."""
+def _is_of_rows(statement: Statement) -> bool:
+    """Whether a statement takes rows as they are: one SELECT of columns, which nothing is computed of."""
     depth, words = 0, list[str]()
     for token in statement.tokens:
         depth += (token.text == "(") - (token.text == ")")
@@ -355,5 +370,4 @@ def _is_empty(statement: Statement) -> bool:
             words.append(token.word)
         if token.text == "(" and "FROM" not in words:  # a function: COUNT(*) has a row where nothing else has one
             return False
-    is_one = words[:1] == ["SELECT"] and words.count("FROM") == 1 and not _BEYOND & set(words)
-    return is_one and _EMPTY.search(statement.plain) is not None
+    return words[:1] == ["SELECT"] and words.count("FROM") == 1 and not _BEYOND & set(words)
