@@ -53,6 +53,7 @@ class Outcome:
 
 _CALL = re.compile(r"([a-z_]+)\(.*\)", re.DOTALL)
 _PLAIN = re.compile(r"[^\W\d][^()'\"]*")
+_CAST = re.compile(r"CAST\((?:\w++\.)*+(.+) AS [^()]+(?:\([\d,]+\))?\)")
 _RENAMED: Mapping[str, str] = MappingProxyType({"count_star": "count"})
 
 
@@ -68,12 +69,17 @@ def named(name: str) -> str:
 
 
 def shown_as(name: str) -> str:
-    """What PostgreSQL calls a column of the catalogue; of an expression, it says nothing.
+    """What PostgreSQL calls a column of the catalogue: a cast as what is cast, and an expression nothing.
 
     Examples:
         >>> shown_as("relname"), shown_as('"version"()'), shown_as("(1 + 2)"), shown_as("CASE  WHEN (a) THEN (1) END")
         ('relname', 'version', '?column?', 'case')
+        >>> shown_as("CAST(CAST(c.oid AS regtype) AS VARCHAR(5))"), shown_as('CAST("version"() AS text)')
+        ('oid', 'version')
     """
+    for _ in range(2):
+        if (cast := _CAST.fullmatch(name)) is not None:
+            name = cast[1]
     if name.startswith("CASE "):
         return "case"
     found = named(name.replace('"', ""))
