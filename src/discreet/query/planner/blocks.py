@@ -78,7 +78,7 @@ class Trials:
     def _best(self) -> Judged:
         best, blocks, left = self._apart, Blocks(), _MOST_TRIED
         least = self._written + _TIMES * _numbers(self.apart)
-        for found in dict.fromkeys(_first(self._asked)):
+        for found in filter(None, dict.fromkeys(_first(self._asked))):  # without blocks they are measured apart
             if left >= least:
                 best, blocks, tried = self._better(best, blocks, found)
                 left -= tried

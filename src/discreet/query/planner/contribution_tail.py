@@ -22,8 +22,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import exp, log, log2, sqrt
-from operator import mul
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Expected: TypeAlias = Sequence[tuple[float, float]]
 """Numbers of rows, each with how many units are expected to have about so many, from the least on."""
@@ -52,9 +55,6 @@ _MISFIT = 0.1
 
 _ENDED = 0.3
 """How likely it is taken to be, before anything is known, that units end behind the last class that shows."""
-
-_NOTHING = 1e-12
-"""Of a unit: what curves that explain next to nothing add."""
 
 _STEEPEST = 60.0
 """No curve rises to more than e to this."""
@@ -156,8 +156,8 @@ def _window(counts: Sequence[int], parts: Sequence[Part], last: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Curve:
-    """The shape of a density.
+class _Curves:
+    """The shapes of densities, a row for each.
 
     Args:
         heights: in each part, from the window's first class on.
@@ -165,28 +165,25 @@ class _Curve:
         squares: of these.
     """
 
-    heights: tuple[float, ...]
-    held: tuple[float, ...]
-    squares: tuple[float, ...]
+    heights: NDArray[np.float64]
+    held: NDArray[np.float64]
+    squares: NDArray[np.float64]
 
 
 @lru_cache(maxsize=256)
-def _curves(most: int | None, first: int, last: int) -> tuple[_Curve, ...]:
+def _curves(most: int | None, first: int, last: int) -> _Curves:
     """All curves about the last class that shows, from the window's first class on."""
+    import numpy as np
+
     parts = [part for part in _parts(most) if part.place >= first]
     middle = log2(sqrt(FIRSTS[last] * STEPS[last]))
-    turns = [log2(part.size) - middle for part in parts]
-    found = list[_Curve]()
-    for slope, bend in product(_SLOPES, _BENDS):
-        heights = [
-            part.width * exp(min(-slope * turn - bend * turn**2 / 2, _STEEPEST))
-            for part, turn in zip(parts, turns, strict=True)
-        ]
-        held = [0.0] * (parts[-1].place + 1 - first)
-        for part, height in zip(parts, heights, strict=True):
-            held[part.place - first] += height
-        found.append(_Curve(tuple(heights), tuple(held), tuple(each * each for each in held)))
-    return tuple(found)
+    turns = np.array([log2(part.size) - middle for part in parts])
+    slopes, bends = np.array(list(product(_SLOPES, _BENDS))).T[..., np.newaxis]
+    rises = np.minimum(-slopes * turns - bends * turns**2 / 2, _STEEPEST)
+    heights = np.exp(rises) * [part.width for part in parts]
+    starts = np.flatnonzero(np.diff([part.place for part in parts], prepend=first - 1))
+    held = np.add.reduceat(heights, starts, axis=1)
+    return _Curves(heights, held, held**2)
 
 
 def _fitted(counts: Sequence[int], scale: float, most: int | None, first: int, last: int) -> list[float]:
@@ -202,28 +199,23 @@ def _fitted(counts: Sequence[int], scale: float, most: int | None, first: int, l
         first: class of the window.
         last: class that shows.
     """
-    seen, shown = [float(count) for count in counts[first:]], last - first + 1
-    trust = [1 / (2 * scale**2 + max(count, 0.0) + (_MISFIT * count) ** 2) for count in seen]
-    weighed = list(map(mul, trust, seen))
-    curves = list[tuple[float, float, _Curve, bool]]()  # how well it explains all, and its size
-    for curve in _curves(most, first, last):
-        crossed, squared = (
-            (sum(map(mul, by[:shown], of)), sum(map(mul, by[shown:], of[shown:])))
-            for by, of in ((weighed, curve.held), (trust, curve.squares))
-        )
-        for is_ended in (True, False):
-            cross, square = (each[0] if is_ended else sum(each) for each in (crossed, squared))
-            size = max(cross, 0.0) / square if square else 0.0
-            curves.append((log(_ENDED if is_ended else 1 - _ENDED) + size * cross / 2, size, curve, is_ended))
-    best = max(fit for fit, *_ in curves)
-    weights = [exp(fit - best) for fit, *_ in curves]
-    ended = sum(1 for part in _parts(most) if first <= part.place <= last)
-    whole, found = sum(weights), [0.0] * len(curves[0][2].heights)
-    for weight, (_, size, curve, is_ended) in zip(weights, curves, strict=True):
-        factor = weight / whole * size
-        if factor > _NOTHING:
-            for place, height in enumerate(curve.heights[:ended] if is_ended else curve.heights):
-                found[place] += factor * height
+    import numpy as np
+
+    curves, seen = _curves(most, first, last), np.array(counts[first:], dtype=float)
+    trust = 1 / (2 * scale**2 + np.maximum(seen, 0) + (_MISFIT * seen) ** 2)
+    own = np.array([part.place for part in _parts(most) if part.place >= first])
+    fits, sizes, heights = [], [], []
+    for chance, end in ((_ENDED, last), (1 - _ENDED, own[-1])):
+        shown = slice(end - first + 1)
+        cross = np.add.reduce((curves.held * (trust * seen))[:, shown], axis=1)
+        square = np.add.reduce((curves.squares * trust)[:, shown], axis=1)
+        size = np.divide(np.maximum(cross, 0), square, out=np.zeros_like(square), where=square > 0)
+        fits.append(log(chance) + size * cross / 2)
+        sizes.append(size)
+        heights.append(curves.heights * (own <= end))
+    weights = np.exp(np.array(fits) - np.max(fits))
+    factors = weights / weights.sum() * sizes
+    found: list[float] = np.add.reduce(factors[..., np.newaxis] * heights, axis=(0, 1)).tolist()
     return found
 
 
