@@ -29,6 +29,7 @@ from discreet.query.planner import (
 )
 from discreet.query.planner.clamping import moved
 from discreet.tables import Column, Source, Table
+from support.crossed import crossed
 from support.sequential import Claim, stands
 
 pytestmark = pytest.mark.usefixtures("kept_sessions")
@@ -318,10 +319,10 @@ MISLEADS = replace(HOLDS, miss=Fraction(1, 10**11))
 """The same for a twin that must be found out, wrong in six of a hundred or more."""
 
 
-@pytest.mark.parametrize("most", [None, 10_000])
-@pytest.mark.parametrize("huge", [0, 9_000])
-@pytest.mark.parametrize("scale", [5, 100])
-@pytest.mark.parametrize("shape", [(1, None), (24, None), (2, 3)])
+@pytest.mark.parametrize(
+    ("shape", "scale", "huge", "most"),
+    crossed([(1, None), (24, None), (2, 3)], [5, 100], [0, 9_000], [None, 10_000]),
+)
 def test_what_is_said_of_limits_holds(shape: tuple[int, int | None], scale: int, huge: int, most: int | None) -> None:
     """Of lognormal tables, as of one with a unit of as many rows as a thousand others, over draws of the noise."""
     noise = Noise(measure=ir.Units(name="u"), mechanism=Laplace(Fraction(scale), Sensitivity.scalar(1)))

@@ -39,6 +39,7 @@ from discreet.query.planner import (
 from discreet.query.sql import aggregate_syntax, dialect_semantics, per_unit, pruning, question
 from discreet.tables import Dataset, Kind
 from support.asked import FOLDER, PEOPLE, TABLES, pairs
+from support.crossed import crossed
 from support.reference import answer
 from support.sequential import Claim, stands
 
@@ -370,8 +371,7 @@ def test_each_error_that_is_promised_is_tried() -> None:
     assert {"count", "sum", "avg", "covar_pop"} <= announced
 
 
-@pytest.mark.parametrize("offer", [{"epsilon": 1}, {"rho": "0.5"}], ids=["laplace", "gaussian"])
-@pytest.mark.parametrize("sql", PROMISED)
+@pytest.mark.parametrize(("sql", "offer"), crossed(PROMISED, [{"epsilon": 1}, {"rho": "0.5"}]))
 def test_what_is_promised_covers_the_errors(sql: str, offer: dict[str, Any]) -> None:
     """The announced radius holds 95 % of the errors of fresh noise; a sixth of it, which must be caught, far fewer.
 

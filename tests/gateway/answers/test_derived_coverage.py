@@ -25,6 +25,7 @@ from discreet.gateway.execute import release
 from discreet.query.planner import Draft, Level, Plan, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Column, Dataset, Kind, Source, Table
+from support.crossed import crossed
 from support.engines import engine_as_if_admitted
 from support.sequential import Claim, stands
 
@@ -130,13 +131,12 @@ def covered(
         yield interval is None or interval.lo <= truth <= interval.hi
 
 
-@pytest.mark.parametrize("offer", [{"epsilon": 1}, {"rho": "1/2"}], ids=str)
-@pytest.mark.parametrize(("dataset", "first", "then"), FOLLOWS)
+@pytest.mark.parametrize(("follows", "offer"), crossed(FOLLOWS, [{"epsilon": 1}, {"rho": "1/2"}]))
 def test_intervals_of_groups_that_were_added_up_hold(
-    dataset: Dataset, first: str, then: str, offer: Mapping[str, Any]
+    follows: tuple[Dataset, str, str], offer: Mapping[str, Any]
 ) -> None:
     """Of counts, sums, averages, variances and correlations, from cells of all groups."""
-    assert stands(covered(dataset, first, then, offer), CLAIM)
+    assert stands(covered(*follows, offer), CLAIM)
 
 
 @pytest.mark.parametrize("then", ["COUNT(*)", "AVG(y)"])

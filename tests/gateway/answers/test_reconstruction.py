@@ -28,6 +28,7 @@ from discreet.query import ir
 from discreet.query.planner import Plan, Request, make_plan, quantum_of
 from discreet.query.sql import question
 from discreet.tables import Column, Dataset, Kind, Source, Table
+from support.crossed import crossed
 from support.examples import examples
 from support.neighbours import engine_of
 from support.sequential import Claim, all_stand, stands
@@ -137,9 +138,7 @@ def test_it_is_the_least_squares_answer(sets: str, offer: dict[str, object]) -> 
         assert abs(group.noisy[name] - row @ best) <= room  # type: ignore[operator]  # a number
 
 
-@pytest.mark.parametrize("unit", [Unit.row(), Unit("id")])
-@pytest.mark.parametrize("sets", SETS)
-@pytest.mark.parametrize("offer", OFFERS)
+@pytest.mark.parametrize(("unit", "sets", "offer"), crossed([Unit.row(), Unit("id")], SETS, OFFERS))
 def test_groups_add_up_as_they_are_shown(unit: Unit, sets: str, offer: dict[str, object]) -> None:
     """Exactly, whole, and also where rows are counted in parts: of all levels of which one is made of another."""
     data = dataset(unit, Limits(rows=1 if unit.is_row else 7))

@@ -20,6 +20,7 @@ from discreet.query.estimates.many_laplaces import repeated_tail
 from discreet.query.estimates.rank_noise import rank_reach
 from discreet.stats import upper_bound
 from support.choices import bins_of, distances_in_rank
+from support.crossed import crossed
 
 ALONE = Contribution(each=1, total=1)
 LEVEL = Fraction(19, 20)
@@ -97,8 +98,7 @@ def missed(ranks: NoisyRanks, table: list[int], draws: int) -> Iterator[tuple[in
         )
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("is_gaussian", [False, True], ids=["laplace", "gaussian"])
+@pytest.mark.parametrize(("shape", "is_gaussian"), crossed(list(SHAPES), [False, True]))
 def test_fresh_noise_leaves_quantiles_where_they_are_said_to_be(shape: str, is_gaussian: bool) -> None:
     """Of 400 draws at 95 % so few miss that a share of 14 % is excluded; false alarm below 1e-9 for a true 5 %."""
     amount = Fraction(1, 2) if is_gaussian else Fraction(1)

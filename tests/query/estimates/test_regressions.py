@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from discreet.errors import Unsupported
+from support.crossed import crossed
 from support.noisy_people import ALARM, LARGE, check_coverage, covered, exact_of, level, noisy, people, plain
 from support.postgres import connected, running_server
 from support.sequential import Claim, stands
@@ -29,9 +30,7 @@ PAIRS = ["income, age", "age, income", "age - 60, income", "income, age - 60", "
 """What x may be: on both sides of 0, from 0 on, and beyond it, where more is known of the mean's share."""
 
 
-@OFFERS
-@pytest.mark.parametrize("pair", PAIRS)
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize(("function", "pair", "offer"), crossed(FUNCTIONS, PAIRS, [{"epsilon": "2"}, {"rho": "0.3"}]))
 def test_without_noise_they_are_those_of_plain_sql(function: str, pair: str, offer: Mapping[str, Any]) -> None:
     """Of pairs of which one is NULL, nothing counts; y comes first."""
     sql = f"{function}({pair})"

@@ -21,6 +21,7 @@ from discreet.query.planner.accuracy import expected_errors
 from discreet.query.sql import question
 from discreet.tables import Column, Dataset, Kind, Source, Table
 from support.asked import FOLDER, TABLES, pairs
+from support.crossed import crossed
 
 CUBE = "SELECT a, b, c, COUNT(*) AS n FROM t GROUP BY CUBE (a, b, c)"
 BUDGET = Budget(epsilon=100, delta="1/1000")
@@ -103,9 +104,14 @@ def test_errors_against_equal_shares(
     assert deviation(bundle.reconstruction.apart) / deviation(plan.drafts) >= gain
 
 
-@pytest.mark.parametrize("offer", [{"epsilon": 1}, {"rho": "1/100"}, {"rho": "1/2"}, {"within": 60}, {"within": 5}])
-@pytest.mark.parametrize("sets", ["CUBE (a, b, c)", "ROLLUP (a, b, c)", "GROUPING SETS ((a), (b, c), ())"])
-@pytest.mark.parametrize("adjacency", [ADD_REMOVE, SUBSTITUTION])
+@pytest.mark.parametrize(
+    ("offer", "sets", "adjacency"),
+    crossed(
+        [{"epsilon": 1}, {"rho": "1/100"}, {"rho": "1/2"}, {"within": 60}, {"within": 5}],
+        ["CUBE (a, b, c)", "ROLLUP (a, b, c)", "GROUPING SETS ((a), (b, c), ())"],
+        [ADD_REMOVE, SUBSTITUTION],
+    ),
+)
 def test_what_is_charged_is_what_is_done(offer: dict[str, object], sets: str, adjacency: Adjacency) -> None:
     """Each measured level is a mechanism; all of them together cost what was offered, to the last digit of ε."""
     data = dataset(SMALL, adjacency=adjacency)
