@@ -33,6 +33,7 @@ from discreet.query.estimates import Interval
 from discreet.query.planner import Level, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Column, Dataset, Kind, Link, Source, Table
+from support.crossed import crossed
 from support.engines import engine_as_if_admitted
 from support.sequential import Claim, all_stand
 
@@ -59,6 +60,13 @@ CASES = [
     for unit, limits, keys in product(UNITS, LIMITS, KEYS)
     if (unit != "row" or limits == "rows") and (keys != "none" or limits != "groups")  # without keys, 2 rows in all
 ]
+SOME = [
+    ("row", "rows", "public"), ("id", "groups", "public"), ("day", "rows", "public"),
+    ("link", "rows and groups", "public"), ("row", "rows", "private"), ("id", "rows and groups", "private"),
+    ("day", "groups", "private"), ("link", "groups", "private"), ("row", "rows", "none"), ("id", "rows", "none"),
+    ("day", "rows and groups", "none"), ("link", "rows", "none"),
+]  # fmt: skip
+"""Cases in which any two of whose rows they are, limits and keys meet."""
 
 ADDED = [
     "COUNT(*)", "COUNT(x)", "SUM(x)", "SUM(y)", "AVG(x)", "VAR_POP(x)", "STDDEV_SAMP(x)", "COVAR_POP(x, y)",
@@ -171,21 +179,16 @@ def rows_in_bins(level: Level, exact: ExactResult) -> dict[tuple[Any, ...], floa
     return {key: sum(bins.values()) * 2.0**histogram.grid for key, bins in zip(exact.keys, counts, strict=True)}
 
 
-@pytest.mark.parametrize(("unit", "limits", "keys"), CASES)
+@pytest.mark.parametrize(("case", "offer"), crossed(CASES, OFFERS))
 def test_without_noise_the_answer_is_the_plain_sqls(
-    plain: duckdb.DuckDBPyConnection, unit: str, limits: str, keys: str
+    plain: duckdb.DuckDBPyConnection, case: tuple[str, str, str], offer: Mapping[str, Any]
 ) -> None:
-    """Rows, units, and every aggregate together, for ε and for ρ; and the bins that quantiles are chosen from."""
-    laplace, gaussian = OFFERS
-    for offer, columns in [
-        (laplace, ["COUNT(*)"]),
-        (laplace, ["COUNT(DISTINCT id)"]),
-        (laplace, ADDED),
-        (gaussian, ADDED),
-    ]:
+    """Rows, units, and every aggregate together, for ε or for ρ; and the bins that quantiles are chosen from."""
+    unit, limits, keys = case
+    for columns in (["COUNT(*)"], ["COUNT(DISTINCT id)"], ADDED):
         level = planned(columns, unit, LIMITS[limits], keys, offer)
-        assert is_same(unnoised(level, answered(level)), truth(plain, columns, keys)), (offer, columns)
-    level = planned(["MEDIAN(x)", "COUNT(DISTINCT id)"], unit, LIMITS[limits], keys, OFFERS[0])
+        assert is_same(unnoised(level, answered(level)), truth(plain, columns, keys)), columns
+    level = planned(["MEDIAN(x)", "COUNT(DISTINCT id)"], unit, LIMITS[limits], keys, offer)
     wanted = {key: float(count) for key, (count,) in truth(plain, ["COUNT(x)"], keys).items()}
     assert rows_in_bins(level, answered(level)) == wanted
 
@@ -231,13 +234,13 @@ def is_within(ends: Interval | None, value: float) -> bool:
     return bool(ends.lo - 1e-6 * abs(value) <= value <= ends.hi + 1e-6 * abs(value))
 
 
-@pytest.mark.parametrize("offer", OFFERS, ids=["laplace", "gaussian"])
-@pytest.mark.parametrize("keys", KEYS)
-def test_intervals_hold_the_answer_of_the_plain_sql(
-    plain: duckdb.DuckDBPyConnection, keys: str, offer: Mapping[str, Any]
-) -> None:
-    """For every aggregate × whose rows they are × limits × keys; and over the first two of these."""
-    check_coverage(plain, keys, offer, ALONE)
+@pytest.mark.parametrize("number", range(len(OFFERS)), ids=["laplace", "gaussian"])
+def test_intervals_hold_the_answer_of_the_plain_sql(plain: duckdb.DuckDBPyConnection, number: int) -> None:
+    """For every aggregate, and any two of whose rows they are, limits and keys; and over these.
+
+    Laplace noise is added in every other case, and Gaussian noise in the rest.
+    """
+    check_coverage(plain, SOME[number::2], OFFERS[number], ALONE)
 
 
 @pytest.mark.soak
@@ -246,25 +249,26 @@ def test_intervals_hold_the_answer_of_the_plain_sql(
 def test_intervals_hold_the_answer_of_the_plain_sql_at_length(
     plain: duckdb.DuckDBPyConnection, keys: str, offer: Mapping[str, Any]
 ) -> None:
-    """The same with more power."""
-    check_coverage(plain, keys, offer, LONG)
+    """The same of all cases, with more power."""
+    check_coverage(plain, [case for case in CASES if case[2] == keys], offer, LONG)
 
 
-def check_coverage(plain: duckdb.DuckDBPyConnection, keys: str, offer: Mapping[str, Any], claim: Claim) -> None:
+def check_coverage(
+    plain: duckdb.DuckDBPyConnection, among: Sequence[tuple[str, str, str]], offer: Mapping[str, Any], claim: Claim
+) -> None:
     """Compare the coverage of each column with what is claimed, in each case and in all by turns.
 
     Cases in which the same numbers get the same noise and are read alike are one: nothing else has a part in coverage.
     """
     columns, cases, seen = [*ADDED, *CHOSEN], [], list[tuple[Any, ...]]()
-    wanted = truth(plain, columns, keys)
-    for unit, limits in [(unit, limits) for unit, limits, each in CASES if each == keys]:
+    for unit, limits, keys in among:
         level = planned(columns, unit, LIMITS[limits], keys, offer)
         exact = answered(level)
         if (what := decides(level, exact)) in seen:
             continue
         seen.append(what)
-        cases.append(held(level, exact, wanted))
-        assert all_stand(cases[-1], claim), (unit, limits)
+        cases.append(held(level, exact, truth(plain, columns, keys)))
+        assert all_stand(cases[-1], claim), (unit, limits, keys)
     assert all_stand((next(each) for each in cycle(cases)), TOGETHER)
 
 
@@ -320,18 +324,17 @@ OVER = {
 """The same rows of fewer people, who are far over every limit."""
 
 
-@pytest.mark.parametrize("added", [["COUNT(DISTINCT id)"], ["COUNT(DISTINCT x)", "AVG(y)"]])
 @pytest.mark.parametrize("offer", OFFERS, ids=["laplace", "gaussian"])
 @pytest.mark.parametrize("keys", KEYS)
 @pytest.mark.parametrize("limits", [*LIMITS.values(), Limits(rows=1), Limits(groups=2, rows_per_group=1)], ids=str)
-def test_an_added_column_leaves_the_others_limits_alone(
-    limits: Limits, keys: str, offer: Mapping[str, Any], added: list[str]
-) -> None:
+def test_an_added_column_leaves_the_others_limits_alone(limits: Limits, keys: str, offer: Mapping[str, Any]) -> None:
     """What units over their limits add to a column is the same whatever is asked beside it."""
-    alone, beside = (planned(columns, "id", limits, keys, offer) for columns in (["SUM(x)"], ["SUM(x)", *added]))
-    ours, theirs = (unnoised(level, answered(level, OVER)) for level in (alone, beside))
-    first = {key: values[:1] for key, values in theirs.items()}
-    assert is_same(ours, first)
+    added = ([], ["COUNT(DISTINCT id)"], ["COUNT(DISTINCT x)", "AVG(y)"])
+    levels = [planned(["SUM(x)", *beside], "id", limits, keys, offer) for beside in added]
+    alone, *others = [
+        {key: values[:1] for key, values in unnoised(level, answered(level, OVER)).items()} for level in levels
+    ]
+    assert all(is_same(alone, each) for each in others)
 
 
 def test_limits_that_follow_the_columns_are_found_out() -> None:
