@@ -62,6 +62,11 @@ def _questions() -> list[str]:
     ]
 
 
+def _asked(kind: str) -> list[str]:
+    """The questions of such a table; fewer of a file, whose rows lie in a snapshot as those in memory do."""
+    return _questions()[:: 1 if kind == "memory" else 4]
+
+
 def _outcomes(rows: list[dict[str, Any]], folder: Path, kind: str) -> list[str]:
     """What an analyst can see of each question but the noisy numbers: the kind of outcome, its bytes, the charge."""
     folder.mkdir()
@@ -74,7 +79,7 @@ def _outcomes(rows: list[dict[str, Any]], folder: Path, kind: str) -> list[str]:
     seen = []
     budget = dp.Budget(epsilon=1000, delta=1e-3)
     with dp.protect(table, name="t", unit=dp.Unit.row(), columns=COLUMNS, budget=budget, ledger=folder / "l") as t:
-        for question in _questions():
+        for question in _asked(kind):
             try:
                 answer = t.ask(question, epsilon=1, delta=1e-9)
                 seen.append(f"answered {answer.names} {answer.cost} {answer.entry}")
@@ -91,6 +96,6 @@ def _outcomes(rows: list[dict[str, Any]], folder: Path, kind: str) -> list[str]:
 def test_rows_change_nothing_but_numbers(poisons: list[list[dict[str, Any]]], kind: str, tmp_path: Path) -> None:
     """The same outcomes, errors and charges with poison rows as without any: all of them together, or each alone."""
     calm = _outcomes([CALM] * 5, tmp_path / "calm", kind)
-    assert sum(line.startswith("answered") for line in calm) == len(_questions()), calm
+    assert sum(line.startswith("answered") for line in calm) == len(_asked(kind)), calm
     for number, poison in enumerate(poisons):
         assert _outcomes([CALM] * 4 + poison, tmp_path / f"poison{number}", kind) == calm
