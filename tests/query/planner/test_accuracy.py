@@ -23,6 +23,7 @@ from discreet.query.planner.within import read_within
 from discreet.query.sql import question
 from discreet.tables import Dataset
 from support.asked import TABLES
+from support.examples import examples
 
 DATASET = Dataset(
     name="all", tables=TABLES, budget=Budget(epsilon=100), ledger="unused", analysts={}, adjacency=ADD_REMOVE
@@ -186,6 +187,7 @@ def test_the_split_is_better_than_equal_shares(columns: str, name: str) -> None:
     assert worst(draft) < worst(equal) * 0.99
 
 
+@examples(40)
 @given(epsilon=st.fractions("1/1000", 10), columns=st.sets(st.sampled_from(COLUMNS), min_size=1))
 def test_the_shares_of_an_offer_add_up_to_it(epsilon: Fraction, columns: set[str]) -> None:
     """Exactly, whatever is asked; and equal questions get equal plans."""
