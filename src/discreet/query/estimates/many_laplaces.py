@@ -19,6 +19,7 @@ from math import ceil, exp, frexp, hypot, ldexp, log1p, pi, sqrt
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 _FAR = 40
@@ -92,6 +93,18 @@ def repeated_tail(scales: tuple[float, ...], numbers: tuple[int, ...], distance:
 
     if distance <= 0:
         return 1.0
+    far, points, weights, rest = _inverted(scales, numbers)
+    inside = float(np.add.reduce(np.sin(points * min(distance, far)) * weights))
+    return min(max(1 - inside + rest, 0.0), 1.0)
+
+
+@lru_cache(maxsize=4)  # a radius asks for forty tails of the same noises
+def _inverted(
+    scales: tuple[float, ...], numbers: tuple[int, ...]
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64], float]:
+    """How far tails are told, the points of the integral, what each weighs, and what may be left out."""
+    import numpy as np
+
     pairs = list(zip(scales, numbers, strict=True))
     far = _FAR * sqrt(2 * sum([number * scale**2 for scale, number in pairs]))
     step, steps = pi / far, 64
@@ -99,8 +112,7 @@ def repeated_tail(scales: tuple[float, ...], numbers: tuple[int, ...], distance:
         steps *= 2
     points = _halves(steps) * step
     decay = sum(number * np.log1p((scale * points) ** 2) for scale, number in pairs)
-    inside = 2 / pi * float(np.add.reduce(np.sin(points * min(distance, far)) * np.exp(-decay) / points)) * step
-    return min(max(1 - inside + _REST * rest, 0.0), 1.0)
+    return far, points, 2 / pi * step * np.exp(-decay) / points, _REST * rest
 
 
 @cache
