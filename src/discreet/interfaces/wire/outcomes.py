@@ -53,7 +53,8 @@ class Outcome:
 
 _CALL = re.compile(r"([a-z_]+)\(.*\)", re.DOTALL)
 _PLAIN = re.compile(r"[^\W\d][^()'\"]*")
-_CAST = re.compile(r"CAST\((?:\w++\.)*+(.+) AS [^()]+(?:\([\d,]+\))?\)")
+_TABLES = re.compile(r"(?:\w++\.)*+")
+_TYPE = re.compile(r"[^()]++(?:\([\d,]++\))?")
 _RENAMED: Mapping[str, str] = MappingProxyType({"count_star": "count"})
 
 
@@ -78,12 +79,19 @@ def shown_as(name: str) -> str:
         ('oid', 'version')
     """
     for _ in range(2):
-        if (cast := _CAST.fullmatch(name)) is not None:
-            name = cast[1]
+        name = _what_is_cast(name)
     if name.startswith("CASE "):
         return "case"
     found = named(name.replace('"', ""))
     return found if _PLAIN.fullmatch(found) else "?column?"
+
+
+def _what_is_cast(name: str) -> str:
+    """What is cast, or else the name as it is. It may be of any length: each sign is looked at a few times at most."""
+    if not (name.startswith("CAST(") and name.endswith(")")):
+        return name
+    found, _, kind = name[len("CAST(") : -1].rpartition(" AS ")
+    return _TABLES.sub("", found, count=1) if found and _TYPE.fullmatch(kind) else name
 
 
 @dataclass(frozen=True, slots=True)
