@@ -220,6 +220,9 @@ class _ReusedSession(Session):
     def join_as_written(self) -> None:
         """Nothing: it does so from the start, or never."""
 
+    def hold_arrays_to_size(self, aggregates: int) -> None:
+        """Nothing: it holds what tests ask of it."""
+
     def lock(self, *, allowed: Sequence[str] = (), folders: Sequence[str] = ()) -> None:
         """Nothing where no file elsewhere is to be opened."""
         if not all(os.path.realpath(path).startswith(_FILES) for path in (*allowed, *folders)):

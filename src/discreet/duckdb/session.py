@@ -142,6 +142,17 @@ class Session(Connection):
         """Whether its directory is still there; one that isn't touched for days may be swept away."""
         return self._spill.path.is_dir()
 
+    def hold_arrays_to_size(self, aggregates: int) -> None:
+        """Let no array take more memory than one of a single aggregate may; before `lock`.
+
+        DuckDB makes them as large as the ids are far apart, in each thread, and counts them towards no limit on memory.
+        So one row with an id that is far from the others would tell itself by the memory and the time of a question.
+
+        Args:
+            aggregates: at least about half as many as are computed in one pass.
+        """
+        self.execute(f"SET GLOBAL perfect_ht_threshold = {max(0, _ARRAYS - max(0, aggregates - 1).bit_length())}")
+
     def join_as_written(self) -> None:
         """Make joins in the order in which they are written.
 

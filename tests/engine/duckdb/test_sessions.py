@@ -16,6 +16,8 @@ import pytest
 from discreet.duckdb.session import Session
 from discreet.engine.duckdb.sessions import Sessions
 from discreet.errors import EngineUnavailable
+from support.engines import as_if_admitted, engine_on
+from support.questions import arrow, column, count, exact, table_of, total
 
 
 @pytest.fixture
@@ -68,6 +70,26 @@ def test_joins_are_made_as_written_where_that_is_asked(sessions: Sessions, in_or
                 ((disabled,),) = session.execute("SELECT current_setting('disabled_optimizers')")
                 assert ("join_order" in disabled) is order
     sessions.close()
+
+
+@pytest.mark.parametrize(("aggregates", "is_array"), [(1, True), (2, False), (60, False)])
+def test_arrays_are_as_small_for_many_aggregates_as_for_one(aggregates: int, is_array: bool) -> None:
+    """One row far from all others makes them large, and DuckDB counts them towards no limit on memory."""
+    with Session(threads=1) as session:
+        session.execute("CREATE TABLE t AS SELECT if(i = 0, 250_000, i) AS k, i AS v FROM range(9) AS r(i)")
+        session.hold_arrays_to_size(aggregates)
+        for each in (session, session.connection()):
+            ((_, plan),) = each.execute("EXPLAIN SELECT k, sum(v) FROM t GROUP BY k")
+            assert ("Perfect Hash" in plan) is is_array
+
+
+def test_each_question_says_how_many_aggregates_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before its session is locked."""
+    said: list[int] = []
+    monkeypatch.setattr(Session, "hold_arrays_to_size", lambda _, aggregates: said.append(aggregates))
+    measures = [count(), total("s", column("x"), lo=0, hi=9), total("t", column("x"), lo=0, hi=8)]
+    engine_on(as_if_admitted([table_of()], {"t": arrow([])})).run(exact(table_of(), measures))
+    assert said == [3]
 
 
 def test_threads_have_sessions_of_their_own(sessions: Sessions) -> None:

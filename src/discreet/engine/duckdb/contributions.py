@@ -37,6 +37,7 @@ from discreet.query.ir import (
     Join,
     Key,
     Literal,
+    PerUnit,
     Sum,
     Units,
     name_of,
@@ -79,6 +80,12 @@ class Compiled:
         """Whether joins are made in their order: where several private tables meet, or keys are looked up before."""
         meet = len([scan for scan in self.exact.scans if scan.owner is not None]) > 1
         return meet or any(view.numbered for view in self.views)
+
+    @property
+    def aggregates(self) -> int:
+        """How many values it adds up, about."""
+        per_unit = (len(node.columns) for node in nodes(self.exact.source) if isinstance(node, PerUnit))
+        return len(self.exact.measures) + sum(per_unit)
 
     @classmethod
     def of(cls, asked: Exact, snapshot: Snapshot) -> Compiled:

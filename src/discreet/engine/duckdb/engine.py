@@ -131,6 +131,7 @@ class DuckDB:
             self._snapshot.held_open(exact.tables) as snapshot,
             self._sessions.fresh(in_order=compiled.joins_as_written) as session,
         ):
+            session.hold_arrays_to_size(compiled.aggregates)
             threads = session.compute_in_callers() if reading.parts > 1 else 1
             lock_to(session, compiled.tables, snapshot)
 

@@ -72,6 +72,7 @@ class Question(InMemory):
         with self._unchanged(), Session(threads=1, memory=memory_of_task()) as session:
             if self.compiled.joins_as_written:
                 session.join_as_written()
+            session.hold_arrays_to_size(self.compiled.aggregates)
             session.compute_in_callers()
             lock_to(session, self.compiled.tables, snapshot)
             found = []
