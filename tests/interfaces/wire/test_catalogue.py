@@ -84,6 +84,10 @@ def found() -> Iterator[Database]:
             "SELECT substring('b=12' FROM 'b=([0-9]*)'), substring('b=1' FROM '[0-9]'), substring('a' FROM 'b')",
             [("12", "1", None)],
         ),
+        (
+            r"SELECT substring('a(b' FROM '(?:a).*'), substring('a(b' FROM 'a\('), substring('ab' FROM 'a(.)')",
+            [("a(b", "a(", "b")],
+        ),
         ("SELECT * FROM unnest(current_schemas(true)) WITH ORDINALITY", [("pg_catalog", 1), ("public", 2)]),
         ("SELECT datname AS collate, to_char(NULL, 'YYYY') FROM pg_database WHERE oid > 16383", [("people", None)]),
         ("SELECT (a).grantee FROM (SELECT aclexplode(relacl) AS a FROM pg_class) b", []),

@@ -5,6 +5,7 @@ Only tokens are exchanged, so a text grows by no more than a part of itself, and
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Mapping, Sequence
 from types import MappingProxyType
 
@@ -26,6 +27,9 @@ OWN_RELATIONS: Mapping[int, str] = MappingProxyType(
 """Relations of the catalogue that are looked for by their OIDs."""
 
 _OIDS = {name: oid for oid, name in OWN_RELATIONS.items()}
+
+_GROUP = re.compile(r"(?<!\\)\((?!\?)")
+"""A parenthesis of a pattern that takes what is in it, as none with a question mark does, nor one that is a sign."""
 
 _HIDDEN = ("duckdb_", "pragma_", "read_", "sniff_", "parquet_", "sql_auto_complete", "which_secret")
 """How functions begin that are about DuckDB, its files and its settings, and not about tables."""
@@ -115,7 +119,7 @@ def _around_calls(tokens: Sequence[Token]) -> dict[int, str]:
             token.word == "FROM" and opened and tokens[opened[-1] - 1].word == "SUBSTRING" and _text_at(tokens, at + 1)
         ):
             found |= {opened[-1] - 1: "nullif ( regexp_extract", at: ","}
-            group[opened[-1]] = int("(" in tokens[at + 1].text)
+            group[opened[-1]] = int(_GROUP.search(tokens[at + 1].text) is not None)
         elif token.word in _CLAUSES:
             clauses[-1] = token.word
         elif token.called.lower() == "generate_series" and clauses[-1] == "SELECT":
