@@ -236,7 +236,7 @@ def _both(one: Type, other: Type) -> Type:
     lo, hi = intersection((one.lo, one.hi), (other.lo, other.hi))
     values = one.values if other.values is None else other.values
     if one.values is not None and other.values is not None:
-        values = tuple(each for each in one.values if each in other.values)
+        values = tuple(filter(frozenset(other.values).__contains__, one.values))
     return replace(one, lo=lo, hi=hi, nullable=one.nullable and other.nullable, values=values)
 
 
