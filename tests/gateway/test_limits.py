@@ -324,9 +324,10 @@ OVER = {
 """The same rows of fewer people, who are far over every limit."""
 
 
-@pytest.mark.parametrize("offer", OFFERS, ids=["laplace", "gaussian"])
-@pytest.mark.parametrize("keys", KEYS)
-@pytest.mark.parametrize("limits", [*LIMITS.values(), Limits(rows=1), Limits(groups=2, rows_per_group=1)], ids=str)
+@pytest.mark.parametrize(
+    ("limits", "keys", "offer"),
+    crossed([*LIMITS.values(), Limits(rows=1), Limits(groups=2, rows_per_group=1)], list(KEYS), OFFERS),
+)
 def test_an_added_column_leaves_the_others_limits_alone(limits: Limits, keys: str, offer: Mapping[str, Any]) -> None:
     """What units over their limits add to a column is the same whatever is asked beside it."""
     added = ([], ["COUNT(DISTINCT id)"], ["COUNT(DISTINCT x)", "AVG(y)"])
