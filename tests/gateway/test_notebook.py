@@ -95,7 +95,8 @@ def test_errors_say_what_they_say_elsewhere(run: Run) -> None:
     )
 
 
+@pytest.mark.parametrize("run", ["without"], indirect=True)
 def test_figures_are_shown(run: Run) -> None:
-    """As pictures."""
+    """As pictures, which no widget has a part in."""
     (picture,) = run("%matplotlib inline\nfrom discreet import plot\nplot.accuracy([0.1, 1], {'count': [30, 3]})")
     assert picture["image/png"]
