@@ -279,3 +279,18 @@ def test_many_conditions_take_bounded_work() -> None:
     trial = ir.Trial()
     hard = [ir.call("eq", ir.call("multiply", ir.Column("t", "age", ir.column_type(wide)), literal(3)), literal(1))]
     assert [trial.may_hold(each) for each in hard * 4] == [False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("others", "is_empty"),
+    [("", False), (" AND a <> 'both'", True), (" AND b <> 'b1'", False), (" AND b = 'b1'", True)],
+)
+def test_equal_columns_have_the_values_that_both_may_have(others: str, is_empty: bool) -> None:
+    """Of more pairs of values than there are steps to try them."""
+    columns = [
+        Column(name=name, kind=Kind.TEXT, keys=Keys([*(f"{name}{number}" for number in range(2_000)), "both"]))
+        for name in "ab"
+    ]
+    table = Table(name="t", source=Source(kind="csv", location="t.csv"), columns=tuple(columns), unit=Unit.row())
+    source = question(f"SELECT COUNT(*) AS c FROM t WHERE a = b{others}", [table]).source
+    assert (contradiction(source) is not None) is is_empty
