@@ -62,7 +62,8 @@ def asked_in_parts(
 ) -> Answer:
     """The answer of the SQL, asked of one part of the units after the other, and added up."""
     units = list(dict.fromkeys(each.unit for each in entries))
-    with duckdb.connect() as connection:
+    connection = _connection(1)
+    try:
         found = []
         for part in range(parts):
             own = units[part::parts] if shape.units else []
@@ -75,6 +76,9 @@ def asked_in_parts(
                     cursor.execute(statement)
                 found.append(Found.kept(Connection(cursor), program, part))
         return _answer(connection, shape, found)
+    finally:
+        for (table,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall():
+            connection.execute(f"DROP TABLE {table}")
 
 
 def _prepared(
