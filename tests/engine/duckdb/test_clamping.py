@@ -39,15 +39,15 @@ pytestmark = pytest.mark.usefixtures("kept_sessions")
 moment = datetime.fromisoformat
 INT64 = 2**63
 FAR = 10**30
+CONNECTION = duckdb.connect()
 Values = list[tuple[Any, Any]]
 """Values, each with what becomes of it."""
 
 
 def computed(sql: str, kind: Kind, values: list[Any]) -> list[Any]:
     """What an expression of `v` gives for values of a kind."""
-    with duckdb.connect() as connection:
-        rows = f"SELECT unnest(CAST($1 AS {SQL_TYPES[kind]}[])) AS v"
-        return [value for (value,) in connection.execute(f"SELECT {sql} FROM ({rows})", [values]).fetchall()]
+    rows = f"SELECT unnest(CAST($1 AS {SQL_TYPES[kind]}[])) AS v"
+    return [value for (value,) in CONNECTION.execute(f"SELECT {sql} FROM ({rows})", [values]).fetchall()]
 
 
 BOUNDED: list[tuple[Kind, Bounds | None, Values]] = [
@@ -104,8 +104,7 @@ KEPT: list[tuple[Kind, str, Any]] = [
 @pytest.mark.parametrize(("kind", "value", "wanted"), KEPT)
 def test_what_is_computed_stays_within_its_kind(kind: Kind, value: str, wanted: Any) -> None:
     """Or is NULL; sums move infinities within their bounds, so these may stay."""
-    with duckdb.connect() as connection:
-        assert connection.execute(f"SELECT {in_range(kind, 'v')} FROM (SELECT {value} AS v)").fetchall() == [(wanted,)]
+    assert CONNECTION.execute(f"SELECT {in_range(kind, 'v')} FROM (SELECT {value} AS v)").fetchall() == [(wanted,)]
 
 
 def test_a_text_that_is_longer_than_all_keys_stays_outside() -> None:
@@ -140,7 +139,6 @@ WHOLE = SIGNED | st.just(-(2**63)) | st.integers(-20, 20)
 REALS = st.floats() | st.builds(
     lambda whole, half: whole + half, st.integers(-50, 50), st.sampled_from([0.5, -0.5, 0.0])
 )
-CONNECTION = duckdb.connect()
 
 
 def measures(name: str, grids: st.SearchStrategy[int]) -> st.SearchStrategy[Sum]:

@@ -42,13 +42,15 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Admitted:
 def test_extreme_values_are_admitted_and_harm_nobody(name: str, reference: Admitted, tmp_path: Path) -> None:
     """Admission reads each by itself, as a value of its kind or as NULL; ids stay apart; questions are answered.
 
-    Formats of the same types are read alike: in a file or in memory, in one piece or in many.
+    Formats of the same types are read alike: in a file or in memory, in one piece or in many; so answers are the same.
     """
     found = reference if name == "arrow" else all_admitted(FORMATS[name], tmp_path)
     check_values(found)
     check_ids(found, trims=FORMATS[name].trims)
-    assert check_answers(found) == len(plans())
-    for column in found.whole.column_names if name in ALIKE else ():
+    if name not in ALIKE:
+        assert check_answers(found) == len(plans())
+        return
+    for column in found.whole.column_names:
         assert found.whole[column].equals(reference.whole[column]), column
         assert found.ids[column].equals(reference.ids[column]), column
 
