@@ -38,6 +38,7 @@ def people(source: Source, kind: Kind = Kind.TEXT) -> Table:
     return Table(name="t", source=source, columns=columns, unit=Unit("id"), limits=Limits(rows=1))
 
 
+@pytest.mark.usefixtures("kept_sessions")
 @pytest.mark.parametrize("kind", list(Kind))
 @pytest.mark.parametrize("source", ["t.csv", "t.parquet", "t.duckdb", "memory"])
 def test_no_table_is_opened(source: str, kind: Kind, tmp_path: Path) -> None:
