@@ -88,7 +88,7 @@ def test_each_row_lies_where_its_unit_does(
     rng = random.Random(f"{shape.__name__} {trial}")  # noqa: S311 — rows for tests
     kind, number = trial.kind, trial.parts
     tables = shape(tmp_path, kind)
-    for most in (0, 12, 90):
+    for most in (0, 90) if trial.is_large else (0, 12, 90):  # 12 rows aren't large
         rows = {made.name: rows_for(made, rng, most) for made in tables}
         for made in tables:
             write(made, rows[made.name])
