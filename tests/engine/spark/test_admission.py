@@ -62,8 +62,8 @@ CANARY = "CANARY-5e1f"
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A task reads twenty rows at a time."""
-    monkeypatch.setattr(admission, "_PIECE", 20)
+    """A task reads sixty rows at a time."""
+    monkeypatch.setattr(admission, "_PIECE", 60)
 
 
 def new_folder(parent: Path) -> Path:
@@ -341,7 +341,7 @@ def test_text_files_and_tables_without_units_come_along(tmp_path: Path) -> None:
         "codes": 1,
         "visits": 4,
         "cards": 4,
-        "answers": 5,
+        "answers": 2,
     }
     for made in tables:
         read = [
