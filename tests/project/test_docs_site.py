@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 import discreet
 from discreet.errors import DiscreetError
 from support import commandline
+from support.chromium import CHROMIUM, MISSING
 from support.project import DOCS, ROOT, offered, rooms
 from support.site import build, face, faults, misplaced
 from support.typeset import mathml
@@ -22,8 +22,6 @@ pytestmark = pytest.mark.long
 
 LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^\s\">]+")
 """A tag by which a page would fetch something from another place while it is read."""
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 WIDE = """(content) => {
     document.querySelector("article").innerHTML = content;
@@ -53,7 +51,7 @@ def chromium() -> Iterator[Any]:
     """A browser."""
     playwright = pytest.importorskip("playwright.sync_api", reason="tests in a browser need playwright")
     if CHROMIUM is None:
-        pytest.skip("no Chromium here; apt-get install chromium, or run `make test` as root")
+        pytest.skip(MISSING)
     with playwright.sync_playwright() as running:
         found = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield found

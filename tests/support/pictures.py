@@ -9,7 +9,6 @@ pages change. Those of the console take a Chromium.
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,6 +20,7 @@ import discreet as dp
 from discreet.census import EDUCATION, synthetic
 from discreet.cli.demo.served_story import prepared
 from discreet.service import ReleaseTimes, Role, Service, Settings
+from support.chromium import CHROMIUM
 from support.pages import pages
 from support.project import DOCS, ROOT
 from support.visited import at_port
@@ -99,8 +99,7 @@ def _write(page: Path, name: str, answer: str) -> None:
 
 def take() -> None:
     """The pictures of the console."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
+    if CHROMIUM is None:
         sys.stderr.write("no Chromium here, so the pictures of the console stay as they are\n")
         return
     from playwright.sync_api import Page, sync_playwright
@@ -112,7 +111,7 @@ def take() -> None:
     ):
         service = Service(config, Settings(times=ReleaseTimes(base=2.0, scan=2.0)))
         with at_port(service) as address, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
 
             def signed_in(token: str, how: Mapping[str, Any]) -> Page:
                 page = browser.new_context(base_url=address, **how).new_page()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ import pytest
 
 from discreet.errors import QuestionFailed
 from discreet.service import Reply, fresh_name
+from support.chromium import CHROMIUM, MISSING
 from support.identity_provider import provider_at_port
 from support.served import in_threads, ticket_of
 from support.visited import BY_KEY, COUNT, IMAGE, Visited, at_port, visited
@@ -25,13 +25,9 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="they 
 
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Route, expect, sync_playwright  # noqa: E402 — as above
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.skipif(
-        CHROMIUM is None, reason="no Chromium here; apt-get install chromium, or run `make test` as root"
-    ),
+    pytest.mark.skipif(CHROMIUM is None, reason=MISSING),
 ]
 
 DESK = {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light", "reduced_motion": "reduce"}
