@@ -73,7 +73,7 @@ def sources() -> Sources:
         (folder / "access.conf").write_text(access, encoding="utf-8")
         return (
             "listen_addresses=localhost", f"port={port}", "ssl=on", f"ssl_cert_file={certificate}",
-            f"ssl_key_file={key}", f"hba_file={folder / 'access.conf'}", "fsync=off", "full_page_writes=off",
+            f"ssl_key_file={key}", f"hba_file={folder / 'access.conf'}",
         )  # fmt: skip
 
     server = stack.enter_context(running_server(prepare))
