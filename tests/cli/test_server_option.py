@@ -28,7 +28,7 @@ from support.uvicorn_server import listening
 @pytest.fixture(scope="module")
 def gate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, str]]:
     """One service for all tests, and its address."""
-    with served(tmp_path_factory.mktemp("cli")) as running, listening(make_app(running.service)) as address:
+    with served(tmp_path_factory.mktemp("cli"), step=1.0) as running, listening(make_app(running.service)) as address:
         yield running, address
 
 

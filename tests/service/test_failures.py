@@ -30,7 +30,7 @@ def missed(running: Served, monkeypatch: pytest.MonkeyPatch) -> Ticket:
 def test_after_so_many_misses_nothing_new_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A miss is a failure in the ledger; as many as may be, and everybody is refused until the custodian looks."""
     monkeypatch.setattr(support, "CONFIG", CONFIG.replace("failures = 1000", "failures = 2"))
-    with served(tmp_path / "served", step=6.0) as running:
+    with served(tmp_path / "served", step=1.0) as running:
         service, bob = running.service, running.callers["bob"]
         first = answered(running)
         for number in (1, 2):
