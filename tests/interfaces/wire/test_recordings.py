@@ -279,6 +279,13 @@ def _is_alike(one: list[object], other: list[object]) -> bool:
     )
 
 
+def _is_refused(client: Client, asked: str) -> None:
+    """With an error, and without a row."""
+    reply = client.send(asked)
+    assert reply.error, asked
+    assert not reply.rows
+
+
 def test_declared_bounds_are_told_on_request_and_said_to_be_no_data(door: Door) -> None:
     """The ends of a slider, with a notice; of a column without bounds, and of some rows, the question is asked."""
     before = spent(door.running)
@@ -301,9 +308,7 @@ def test_declared_bounds_are_told_on_request_and_said_to_be_no_data(door: Door) 
             "SELECT MIN(DISTINCT at) FROM visits, visits",
             "SELECT MAX(at) FROM (SELECT at FROM visits WHERE note = 'x') visits",
         ):
-            reply = client.send(asked)
-            assert reply.error, asked
-            assert not reply.rows
+            _is_refused(client, asked)
     assert spent(door.running) == before
 
 
@@ -326,9 +331,7 @@ def test_columns_of_a_row_are_told_on_request_and_no_row(door: Door) -> None:
             "SELECT region FROM visits GROUP BY region HAVING COUNT(*) > 5 LIMIT 1",
             "SELECT region, (SELECT COUNT(*) FROM visits) FROM visits LIMIT 1",
         ):
-            reply = client.send(asked)
-            assert reply.error, asked
-            assert not reply.rows
+            _is_refused(client, asked)
     assert spent(door.running) == before
 
 

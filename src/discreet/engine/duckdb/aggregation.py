@@ -86,6 +86,7 @@ class Shape:
         keys: how many columns say which group a row is in.
         measures: what each adds up.
         groups: how many groups there can be, if all keys are public.
+        early: keys that are looked up before rows are joined, see `ScanView.numbered`.
         late: keys that are looked up in their lists only after adding up, where a column's declared keys promise few
             groups: of rows that are units, and of sums by codes, which limits on groups don't touch.
         scans: views that the rows come from, each with `u0, u1`, and with a twin that has all rows (see `all_units`):
@@ -105,6 +106,7 @@ class Shape:
     groups: int | None
     limits: Limits
     salt: str
+    early: tuple[int, ...] = ()
     late: tuple[int, ...] = ()
     scans: tuple[str, ...] = ()
     contributions: str = CONTRIBUTIONS

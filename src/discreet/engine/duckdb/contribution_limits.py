@@ -65,8 +65,9 @@ def surplus(pairs: str, shape: Shape, limit: int) -> str:
 
 def whole_pairs(shape: Shape) -> str:
     """The exact sums per group of all pairs."""
+    keys = numbered("k", shape.keys)
     measures = (f"sum({total}) AS m{number}" for number, total in enumerate(totals(shape)))
-    return f"SELECT {listed(numbered('k', shape.keys), measures)} FROM pairs {group_by(numbered('k', shape.keys))}"
+    return f"SELECT {listed(keys, measures)} FROM pairs {group_by(keys)}"
 
 
 def distinct_units(shape: Shape) -> str:

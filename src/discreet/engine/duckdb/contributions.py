@@ -79,7 +79,7 @@ class Compiled:
     def joins_as_written(self) -> bool:
         """Whether joins are made in their order: where several private tables meet, or keys are looked up before."""
         meet = len([scan for scan in self.exact.scans if scan.owner is not None]) > 1
-        return meet or any(view.numbered for view in self.views)
+        return meet or bool(self.shape.early)
 
     @property
     def aggregates(self) -> int:
@@ -101,8 +101,8 @@ class Compiled:
         is_coded = reading.keeps_sizes(exact)
         views = scan_views_of(exact, is_coded=is_coded)
         shape = shape_of(asked, is_coded=is_coded)
-        numbered = {key for view in views for _, key in view.numbered}
-        shape = replace(shape, late=tuple(key for key in shape.late if key not in numbered))
+        early = tuple(key for view in views for _, key in view.numbered)
+        shape = replace(shape, early=early, late=tuple(key for key in shape.late if key not in early))
         return cls(exact, shape, views, plain_rows(exact, views, is_coded), reading)
 
 
@@ -140,11 +140,10 @@ def make_contributions(  # noqa: PLR0913 — a question and where it is asked
     """
     unit = list(unit_columns(shape.units, is_coded=shape.is_coded))
     values = _contributed(exact)
-    looked_up = {key for view in views for _, key in view.numbered}
     read = list(unit)
     for number, key in enumerate(exact.keys):
         read.append(
-            f"k{number}" if number in looked_up else f"{_as_key(f'k{number}', key.expr, key.values)} AS k{number}"
+            f"k{number}" if number in shape.early else f"{_as_key(f'k{number}', key.expr, key.values)} AS k{number}"
         )
     read += [f"{_as_read(column, measure)} AS {column}" for column, measure in values.items()]
     rows = rows or _select(exact, views, JoinLimits(session, exact, views).limited)
@@ -154,7 +153,7 @@ def make_contributions(  # noqa: PLR0913 — a question and where it is asked
         source_rows = f"FROM {SOURCE_ROWS}"
     counted, joins = unit, []
     for number, key in enumerate(exact.keys):
-        if key.values is None or number in shape.late or number in looked_up:
+        if key.values is None or number in {*shape.early, *shape.late}:
             counted.append(f"k{number}")
         else:
             joins.append(key_lookup(number))
@@ -164,7 +163,7 @@ def make_contributions(  # noqa: PLR0913 — a question and where it is asked
             list_keys(session, f"bins_{column}", measure.value.type.kind, enumerate(measure.values))
             joins.append(f"LEFT JOIN bins_{column} ON {column} IS NOT DISTINCT FROM bins_{column}.v")
         counted.append(f"{_as_counted(column, measure, exact)} AS {column}")
-    public = [f"k{number} IS NOT NULL" for number in sorted(looked_up)]
+    public = [f"k{number} IS NOT NULL" for number in shape.early]
     where = f"WHERE {' AND '.join(public)}" if public else ""
     session.execute(
         f"CREATE TEMP VIEW {CONTRIBUTIONS} AS "
