@@ -193,6 +193,16 @@ def test_the_engine_computes_what_the_words_say(case: Case, random: Any) -> None
     computes_what_the_words_say(case, random)
 
 
+@pytest.mark.parametrize("keys", [[], [key("g")]])
+def test_what_a_constant_leaves_is_counted_beside_it(keys: list[Any]) -> None:
+    """No row brings a value of a constant, from which to take what is left."""
+    table = table_of(unit=Unit("id"), limits=Limits(rows=1))
+    twos = total("n", literal(2), lo=0, hi=5)
+    question = exact(table, [twos, replace(twos.rest, name="r")], keys=keys)
+    rows = [{"id": number, "g": group} for number, group in ((1, "a"), (1, "a"), (2, "a"), (3, "b"))]
+    assert admitted(question, rows) == expected(question, rows)
+
+
 @pytest.mark.soak
 @settings(SEARCH, max_examples=5_000)
 @given(st.tuples(questions(), st.lists(ROWS, max_size=30)))

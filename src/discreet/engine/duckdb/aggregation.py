@@ -161,7 +161,11 @@ def shape_of(exact: ir.Exact, *, is_coded: bool = False) -> Shape:
 
 def adds_of(measures: Sequence[ir.Measure]) -> tuple[Adds, ...]:
     """How measures are added up; what values leave, from the sum of these, if that is asked for, too."""
-    places = {replace(each, name=""): place for place, each in enumerate(measures) if isinstance(each, ir.Sum)}
+    places = {
+        replace(each, name=""): place
+        for place, each in enumerate(measures)
+        if isinstance(each, ir.Sum) and _adds(each).what == "values"  # of a constant no row brings a value
+    }
     return tuple(
         Adds("rest", greatest=each.hi, constant=each.hi, of=places[replace(each.rest, name="")])
         if isinstance(each, ir.Sum) and each.is_rest and replace(each.rest, name="") in places
