@@ -13,7 +13,7 @@ import pytest
 import discreet
 from discreet.errors import DiscreetError
 from support import commandline
-from support.chromium import CHROMIUM, MISSING
+from support.chromium import CHROMIUM, MISSING, PATIENCE
 from support.project import DOCS, ROOT, offered, rooms
 from support.site import build, face, faults, misplaced
 from support.typeset import mathml
@@ -155,6 +155,7 @@ def test_search_knows_every_word_that_one_may_look_for(index: dict[str, Any]) ->
 def test_search_finds_where_it_is_said(site: Path, chromium: Any) -> None:
     """In a page that was opened from the disk, without a server."""
     page = chromium.new_page()
+    page.set_default_timeout(PATIENCE)
     page.goto((site / "index.html").as_uri())
     page.click(".md-search__button")
     asked = page.get_by_role("combobox", name="Search")
@@ -167,7 +168,7 @@ def test_search_finds_where_it_is_said(site: Path, chromium: Any) -> None:
         "jupyter": "index.html",
     }.items():
         asked.fill(word)
-        page.wait_for_selector(f'a[role=option][href*="{where}"]', timeout=30_000)
+        page.wait_for_selector(f'a[role=option][href*="{where}"]')
 
 
 def test_every_page_fits(site: Path, chromium: Any) -> None:
@@ -182,6 +183,7 @@ def test_every_page_fits(site: Path, chromium: Any) -> None:
         if file.name != "rooms.html"
     }
     context = chromium.new_context(java_script_enabled=False)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto((site / "index.html").as_uri())
     for width in (1280, 390):

@@ -15,7 +15,7 @@ import pytest
 
 from discreet.errors import QuestionFailed
 from discreet.service import Reply, fresh_name
-from support.chromium import CHROMIUM, MISSING
+from support.chromium import CHROMIUM, MISSING, PATIENCE
 from support.identity_provider import provider_at_port
 from support.served import in_threads, ticket_of
 from support.visited import BY_KEY, COUNT, IMAGE, Visited, at_port, visited
@@ -67,6 +67,7 @@ def address(running: Visited) -> Iterator[str]:
 def chromium() -> Iterator[Browser]:
     """One browser for all tests."""
     with sync_playwright() as playwright:
+        expect.set_options(timeout=PATIENCE)
         found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", *FRUGAL])
         yield found
         found.close()
@@ -150,7 +151,7 @@ def opened(
     shared = not options and browser.contexts
     context = browser.contexts[0] if shared else browser.new_context(base_url=address, **(options or DESK))
     context.clear_cookies()
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE)
     watched = Watched(context.new_page(), address)
     if running is None:
         watched.page.goto("/sign-in")
@@ -269,9 +270,7 @@ def stays(route: Route) -> None:
 
 def settle(page: Page) -> None:
     """Wait until a question has its answer, or has failed; the page reloads itself."""
-    expect(page.locator("h1")).to_have_text(
-        re.compile("^(Answer|2 answers|Summary of people|There is no answer)$"), timeout=20_000
-    )
+    expect(page.locator("h1")).to_have_text(re.compile("^(Answer|2 answers|Summary of people|There is no answer)$"))
 
 
 def tab_to(page: Page, selector: str) -> None:
