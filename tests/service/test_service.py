@@ -31,7 +31,7 @@ from discreet.ledger import NamedQuestion, State
 from discreet.service import Ask, Caller, PlanningLimits, Role
 from discreet.service.carrying_out import carried_out
 from discreet.service.workers import Message, Worker
-from support.served import COUNT, FAILED, STEP, Served, became, encoded, served, ticket_of
+from support.served import COUNT, FAILED, STEP, Served, became, encoded, outcome, served, served_in_threads, ticket_of
 
 
 @pytest.fixture(scope="module")
@@ -181,6 +181,18 @@ def test_a_caller_may_not_fill_the_queue(running: Served) -> None:
     assert tickets[1].wait(120)
     assert slot._process.is_alive()
     service.ask(bob, Ask(questions[2], {"epsilon": "1/9"})).wait(120)
+
+
+def test_what_two_ask_at_once_is_paid_once(tmp_path: Path) -> None:
+    """In two slots, of which the one waits for what the other stores."""
+    with served_in_threads(tmp_path, slots=2) as running:
+        asked = [
+            running.service.ask(running.callers[who], Ask(COUNT, {"epsilon": "1/7"})) for who in ("bob", "analyst")
+        ]
+        first, second = (outcome(ticket)["answer"] for ticket in asked)
+        assert len(running.states()) == 1
+        assert first["rows"] == second["rows"]
+        assert [first["reused"], second["reused"]].count(True) == 1
 
 
 def test_the_oldest_questions_are_forgotten(running: Served, monkeypatch: pytest.MonkeyPatch) -> None:

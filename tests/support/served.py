@@ -143,15 +143,22 @@ def in_threads() -> Iterator[None]:
 
 
 @contextmanager
-def served_in_threads(folder: Path, *, rows: int = 1000, rare: str = "a") -> Iterator[Served]:
+def served_in_threads(folder: Path, *, rows: int = 1000, rare: str = "a", slots: int = 1) -> Iterator[Served]:
     """The same with threads for processes, and a second for each question."""
-    with in_threads(), served(folder, rows=rows, step=1.0, rare=rare) as found:
+    with in_threads(), served(folder, rows=rows, step=1.0, rare=rare, slots=slots) as found:
         yield found
 
 
 @contextmanager
 def served(  # noqa: PLR0913 — how one server differs from another, each by name
-    folder: Path, *, rows: int = 1000, step: float = STEP, rare: str = "a", ledger: str = "", hurried: bool = False
+    folder: Path,
+    *,
+    rows: int = 1000,
+    step: float = STEP,
+    rare: str = "a",
+    ledger: str = "",
+    hurried: bool = False,
+    slots: int = 1,
 ) -> Iterator[Served]:
     """A service on a configuration in this folder; two questions of one caller may wait.
 
@@ -162,13 +169,14 @@ def served(  # noqa: PLR0913 — how one server differs from another, each by na
         rare: the value of the last person.
         ledger: a URL; a file in the folder if left out.
         hurried: whether a question fails that isn't measured at its time, as it does outside of tests.
+        slots: how many questions are carried out at a time.
     """
     data = {"id": range(rows), "k": [*("ab"[n % 2] for n in range(rows - 1)), rare]}
     kept = f'ledger = "{ledger}"\nsnapshots = "snapshots"' if ledger else 'ledger = "people.ledger"'
     with founded(folder, CONFIG.replace('ledger = "people.ledger"', kept), data) as tables:
         texts = of_each_role(tables)
         texts["bob"] = issue(tables.tokens, "bob", Role.ANALYST, days=1, most_epsilon=1).text
-    settings = Settings(times=ReleaseTimes(base=step / 2, scan=step / 2), waiting=2)
+    settings = Settings(times=ReleaseTimes(base=step / 2, scan=step / 2), waiting=2, slots=slots)
     with nullcontext() if hurried else unhurried(), closing(Service(folder / "discreet.toml", settings)) as service:
         yield Served(service, folder, texts)
 

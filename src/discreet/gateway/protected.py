@@ -27,6 +27,7 @@ from discreet.gateway.resolve import Way, resolve, way_of
 from discreet.gateway.reuse import ReuseIndex
 from discreet.gateway.standing import PlanStanding
 from discreet.gateway.tuning import Tuned, tuning
+from discreet.gateway.turns import Turns
 from discreet.gateway.versions import AdmissionReport
 from discreet.notebook import framed, notes, schema
 from discreet.privacy import Limits
@@ -72,6 +73,7 @@ class Protected(Accounted):
         self._admissions = Admissions(dataset, account, data)
         self._planning = Planning(dataset, self._admissions)
         self._index = ReuseIndex(account, self._planning.remade)
+        self._turns = Turns()
         self._until: Callable[[], None] | None = None
 
     @property
@@ -427,10 +429,11 @@ class Protected(Accounted):
 
     def _carried_out(self, plan: Plan, way: Way, analyst: str | None) -> Tuned:
         """Ask a plan, or the same with other noise, of the versions in force."""
-        current = self._admissions.current()
-        standing = self._standing(current.version_for, analyst)
-        resolved = resolve(plan, way, standing, self._planning.with_laplace)
-        return carry_out(self._procedure(resolved), standing, current, self._until)
+        with self._turns.of(plan.digest):
+            current = self._admissions.current()
+            standing = self._standing(current.version_for, analyst)
+            resolved = resolve(plan, way, standing, self._planning.with_laplace)
+            return carry_out(self._procedure(resolved), standing, current, self._until)
 
     def _looked_up(self, plan: Plan, version: int, analyst: str | None) -> Tuned:
         """Find what was stored for an earlier version of the tables, or follows from that."""

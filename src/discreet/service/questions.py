@@ -25,7 +25,7 @@ from discreet.errors import (
     QuestionFailed,
     TooManyWaiting,
 )
-from discreet.gateway import declarations_digest
+from discreet.gateway import Turns, declarations_digest
 from discreet.ledger import Attempt
 from discreet.service.allowances import Allowances
 from discreet.service.api import Ask, Planned, Reply
@@ -90,6 +90,7 @@ class Questions:
         self._remembered = Remembered()
         self._keys = Keys()
         self._lock = Lock()
+        self._turns = Turns()
         self._closing = Event()
         asking, planning = shares(settings.slots, settings.planning.seconds)
         self._slots = [Worker(config, settings.times, share) for share in asking]
@@ -326,16 +327,17 @@ class Questions:
 
     def _carried_out(self, slot: Worker, ticket: Ticket) -> Reply:
         """Carry out a question that waited, if it may still be asked; nothing was paid for it until now."""
-        try:
-            if self.is_damaged:
-                raise _damaged()
-            check_holds(self._tables.tokens, ticket.attempt)
-            over = begun(slot, ticket, self._settings.planning.patience)
-        except DiscreetError as error:
-            return Reply.of(error)
-        if over is not None:
-            return over
-        return carried_out(slot, ticket, self._settings.times.storing, lambda: self._give_up(ticket))
+        with self._turns.of(ticket.plan.digest):
+            try:
+                if self.is_damaged:
+                    raise _damaged()
+                check_holds(self._tables.tokens, ticket.attempt)
+                over = begun(slot, ticket, self._settings.planning.patience)
+            except DiscreetError as error:
+                return Reply.of(error)
+            if over is not None:
+                return over
+            return carried_out(slot, ticket, self._settings.times.storing, lambda: self._give_up(ticket))
 
     def _give_up(self, ticket: Ticket) -> None:
         """Note that what was paid for a question got no answer."""
