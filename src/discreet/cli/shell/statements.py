@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import re
 
+from discreet.semicolons import piece_at
+
 SIGNS = ("\\", ".")
 """What a command begins with; no question does."""
 
 _COMMAND = re.compile(r"[\\.][^\n]*")
-_TOKEN = re.compile(
-    r"""(?P<blank>\s++|--[^\n]*+|/\*.*?\*/)
-    |(?P<end>;)
-    |(?P<slip>^\\[^\n]*+)
-    |'[^']*+(?:'|\Z)|"[^"]*+(?:"|\Z)|`[^`]*+(?:`|\Z)|/\*.*\Z|[^\s;'"`/-]++|.""",
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
-)
-"""Enough of SQL to see where a statement ends. What isn't closed runs to the end, so that it is read once."""
+_SLIP = re.compile(r"^\\[^\n]*", re.MULTILINE)
 
 
 def cut(text: str) -> tuple[list[str], str]:
@@ -30,16 +25,15 @@ def cut(text: str) -> tuple[list[str], str]:
     """
     found, start, at, filled = list[str](), 0, 0, False
     while at < len(text):
-        if not filled and (command := _COMMAND.match(text, at)):
-            found.append(command[0].strip())
+        if command := (_SLIP if filled else _COMMAND).match(text, at):
+            found.append(text[start if filled else at : command.end()].strip())
             start = at = command.end()
+            filled = False
             continue
-        token = _TOKEN.match(text, at)
-        assert token is not None  # noqa: S101 — the last part takes whatever is left
-        at = token.end()
-        if token["end"] or token["slip"]:
-            if filled:
-                found.append(text[start : token.start() if token["end"] else at].strip())
-            start, filled = at, False
-        filled = filled or not (token["end"] or token["slip"] or token["blank"])
+        kind, end = piece_at(text, at)
+        if kind == "end":
+            found += [text[start:at].strip()] * filled
+            start, filled = end, False
+        filled = filled or kind == "said"
+        at = end
     return found, text[start:] if filled else ""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,6 +18,7 @@ from discreet.interfaces.http.console.standing import standings
 from discreet.interfaces.http.problems import problem_of
 from discreet.query.planner import SessionSettings
 from discreet.results import PARTS, is_summary
+from discreet.semicolons import statements
 from discreet.service import Action, Ask, Planned, PlannedError, PublicError, check_allowed, check_ceiling, fresh_name
 
 ROUTES = APIRouter()
@@ -34,12 +34,6 @@ BY_SLIDER = "exact"
 
 CONFIDENCES = {"80": "0.8", "90": "0.9", "95": "0.95", "99": "0.99", "99.9": "0.999"}
 """The confidences to choose from, in percent."""
-
-_TOKENS = re.compile(
-    r"""(?P<text>'[^']*(?:'|\Z)|"[^"]*(?:"|\Z))|(?P<blank>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))|(?P<end>;)|[^\s;'"/-]+|.""",
-    re.DOTALL,
-)
-"""Enough of SQL to see where a statement ends. What isn't closed runs to the end, so that it is read once."""
 
 
 @ROUTES.get("/ask")
@@ -112,21 +106,8 @@ def questions_in(text: str) -> str | list[str]:
         >>> questions_in("SELECT 1; SELECT 2 -- ;")
         ['SELECT 1', 'SELECT 2 -- ;']
     """
-    found = list(_statements(text))
+    found = statements(text)
     return found if len(found) > 1 else text
-
-
-def _statements(text: str) -> Iterator[str]:
-    """The texts before, between and after semicolons, without empty ones."""
-    start, filled = 0, False
-    for token in _TOKENS.finditer(text):
-        if token["end"]:
-            if filled:
-                yield text[start : token.start()].strip()
-            start, filled = token.end(), False
-        filled = filled or not (token["end"] or token["blank"])
-    if filled:
-        yield text[start:].strip()
 
 
 def terms_of(offered: Mapping[str, str]) -> dict[str, Any]:
