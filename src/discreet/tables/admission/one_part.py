@@ -16,9 +16,6 @@ from discreet.tables.admission.unit_ceiling import Beyond
 from discreet.tables.schema.owner import Owner
 from discreet.tables.schema.table import Table
 
-_DIFFERENT = 10_000
-"""Columns with more different values than this in a row group, such as ids, are written faster without a dictionary."""
-
 
 @dataclass(frozen=True, slots=True)
 class OnePart:
@@ -49,8 +46,7 @@ class OnePart:
         self._show_codes(rows)
         found = self._beyond()
         query = self._query(rows, is_cut=found.rows > 0)
-        options = f"FORMAT parquet, DICTIONARY_SIZE_LIMIT {_DIFFERENT}"
-        self.session.execute(f"COPY ({query}) TO {string(str(file))} ({options})")
+        self.session.execute(f"COPY ({query}) TO {string(str(file))} (FORMAT parquet)")
         return found
 
     def unique(self, account: Sequence[Table], file: Path) -> frozenset[str]:
