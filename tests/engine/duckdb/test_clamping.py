@@ -20,14 +20,15 @@ import pytest
 from hypothesis import event, given, settings
 
 from discreet.duckdb.sql_text import SQL_TYPES
-from discreet.engine.duckdb.aggregation import constant_steps
+from discreet.engine.duckdb.aggregation import adds_of
 from discreet.engine.duckdb.bounded_values import bounded, identified, numeric_ends
 from discreet.engine.duckdb.contributions import _scanned_ends
-from discreet.engine.duckdb.steps import _from_real, as_number, clamped_steps, in_range
+from discreet.engine.duckdb.steps import _from_real, as_number, clamped_steps, constant_steps, in_range
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Expr, Literal, Scan, Sum, Type
 from discreet.query.ir import call as ir_call
+from discreet.query.ir import literal as ir_literal
 from discreet.tables import Column, Kind, Owner, Source, Table
 from discreet.tables.schema.column import LONGEST_TEXT
 from support.engines import engine_over
@@ -265,6 +266,26 @@ def test_constants(value: float, measure: Sum) -> None:
 def test_a_null_constant_adds_nothing() -> None:
     """Even where 0 lies outside the bounds."""
     assert constant_steps(total("s", literal(None), lo=1, hi=2)) == 0
+
+
+@settings(max_examples=100)
+@given(
+    st.integers(-99, 99) | st.floats(-9, 9),
+    st.tuples(st.integers(-99, 99), st.integers(-99, 99)).map(sorted),
+    st.integers(-3, 3),
+    st.booleans(),
+)
+def test_one_number_or_null_is_counted(value: float, ends: list[int], grid: int, is_rest: bool) -> None:
+    """Rows that have it add the same, wherever it lies, and no row needs an expression; but for what it leaves."""
+    present = ir_call("if", ir_call("is_null", column("x")), ir_literal(None), ir_literal(value))
+    measure = total("s", present, grid=grid, lo=0 if is_rest else ends[0], hi=abs(ends[1]) + 1)
+    measure = measure.rest if is_rest else measure
+    question = exact(table_of(), [measure])
+    (adds,) = adds_of(question.measures)
+    assert adds.what == ("values" if is_rest else "present")
+    rows = [{"id": 1, "x": 5}, {"id": 2, "x": None}, {"id": 3, "x": 0}]
+    added = steps(value, replace(measure, is_rest=False))
+    assert run(question, rows) == {(): {"s": 2 * (measure.hi - added if is_rest else added)}}
 
 
 @pytest.mark.parametrize(("value", "wanted"), [(2.5, 3), (-2.5, -3), (2.4, 2), (-0.5, -1), (99.0, 50)])

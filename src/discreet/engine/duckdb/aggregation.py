@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from discreet.engine.duckdb.clauses import group_by, key_lookup, listed, numbered
 from discreet.engine.duckdb.many_groups import ManyBins, ManyGroups
+from discreet.engine.duckdb.steps import constant_steps
 from discreet.engine.interface import ExactResult
 from discreet.engine.scan_view import listed_keys, units_of
 from discreet.errors import unforeseen
-from discreet.exact.rounding import nearest_integer
 from discreet.privacy import KeyValue, Limits
 from discreet.query import ir
 
@@ -178,12 +177,11 @@ def _adds(measure: ir.Measure) -> Adds:
     """How a measure is added up by itself."""
     match measure:
         case ir.Sum():
-            constant = None if measure.is_rest else constant_steps(measure)
-            if constant is not None:
-                return Adds("constant", greatest=abs(constant), constant=constant)
-            if measure.lo == measure.hi and not measure.is_rest:
-                return Adds("present", greatest=abs(measure.lo), constant=measure.lo)
-            return Adds("values", greatest=max(abs(measure.lo), abs(measure.hi)))
+            steps = constant_steps(measure)
+            if steps is None:
+                return Adds("values", greatest=max(abs(measure.lo), abs(measure.hi)))
+            what: Literal["constant", "present"] = "constant" if isinstance(measure.value, ir.Literal) else "present"
+            return Adds(what, greatest=abs(steps), constant=steps)
         case ir.Units():
             return Adds("units", greatest=1)
         case ir.DistinctValues():
@@ -192,23 +190,6 @@ def _adds(measure: ir.Measure) -> Adds:
             return Adds("histogram", greatest=2**-grid, constant=2**-grid)
         case _:
             raise unforeseen(measure)
-
-
-def constant_steps(measure: ir.Sum) -> int | None:
-    """The integer that each row adds, if it is the same for all; None if it depends on the row.
-
-    Examples:
-        >>> from discreet.query.ir import Literal, Sum, Type
-        >>> from discreet.tables import Kind
-        >>> constant_steps(Sum(name="n", value=Literal(1, Type(Kind.INTEGER)), grid=-1, lo=0, hi=2))
-        2
-    """
-    if not isinstance(measure.value, ir.Literal):
-        return None
-    value = measure.value.value
-    if not isinstance(value, (int, Fraction)):  # NULL adds nothing
-        return 0
-    return min(max(nearest_integer(value / Fraction(2) ** measure.grid), measure.lo), measure.hi)
 
 
 def rows_at_most(relation: ir.Relation, counts: Mapping[str, int]) -> int:
