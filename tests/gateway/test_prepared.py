@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.duckdb.session import Session
+from discreet.engine.duckdb import part
 from discreet.errors import EngineUnavailable, QuestionFailed
 
 QUESTION = "SELECT sex, COUNT(*) AS n FROM census GROUP BY sex"
@@ -34,18 +34,17 @@ def together(census: dp.Protected) -> object:
 
 def failing(monkeypatch: pytest.MonkeyPatch, *, prepared: int) -> None:
     """Have DuckDB fail in its own words at what an answer is made of, once that was prepared so many times."""
-    execute = Session.execute
+    make = part.make_contributions
 
-    def failed(self: Session, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def failed(*given: Any, **named: Any) -> Any:
         """Fail over the entries of a question."""
         nonlocal prepared
-        if sql.startswith("CREATE TEMP VIEW contributions"):
-            prepared -= 1
-            if prepared < 0:
-                raise duckdb.CatalogException(CAUSE)
-        return execute(self, sql, parameters)
+        prepared -= 1
+        if prepared < 0:
+            raise duckdb.CatalogException(CAUSE)
+        return make(*given, **named)
 
-    monkeypatch.setattr(Session, "execute", failed)
+    monkeypatch.setattr(part, "make_contributions", failed)
 
 
 @pytest.mark.parametrize("ask", [alone, together])

@@ -1,9 +1,9 @@
 """Adding up: what its SQL depends on, the statements where nothing is limited, and the result that is read off them.
 
-The statements read two views. `contributions` has one row per private row that counts: the columns about its unit (see
-`unit_columns`), those that tell it from others never NULL; the keys `k0, k1, …` (its number in a public list, or the
-value itself); and `v0, v1, …`, what the row contributes to each measure that needs it (see `Adds`). `source_rows` is
-the same before rows whose key isn't public were left out, with the columns about units only.
+The statements read two relations. `contributions` has one row per private row that counts: the columns about its unit
+(see `unit_columns`), those that tell it from others never NULL; the keys `k0, k1, …` (its number in a public list, or
+the value itself); and `v0, v1, …`, what the row contributes to each measure that needs it (see `Adds`). `source_rows`
+is the same before rows whose key isn't public were left out, with the columns about units only.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Shape:
             difference.
         limits: the shape in force; a unit that is a row needs none.
         salt: public text.
-        contributions: where the rows come from: the view, or what is left of it.
+        contributions: where the rows come from: a relation of that name.
         rows: how many rows the table has, or more. It decides how wide integers must be, not what they are.
         is_coded: whether a code stands for each unit, and the size beside it is at least the number of its rows. Then
             units of which that says that they are within the limits aren't looked at. The integers are the same.

@@ -267,17 +267,14 @@ def _units_in_groups(shape: Shape) -> tuple[list[str], list[str], Shape]:
         return [], [], shape
     unit, keys = shape.unit, numbered("k", shape.keys)
     pair = [*unit, *keys]
-    setup = [f"CREATE TEMP TABLE present AS SELECT {listed(pair)} FROM {CONTRIBUTIONS} {group_by(pair)}"]
+    setup = [f"CREATE TEMP TABLE present AS SELECT {listed(pair)} FROM {shape.contributions} {group_by(pair)}"]
     counts = "SELECT *, 1 AS n FROM present"
     if shape.groups is None or shape.groups > groups:
         setup += _beyond("present", shape, groups, names=[])
         counts = f"{counts} UNION ALL SELECT *, -1 FROM dropped"
         if shape.groups is None:
-            left = (
-                f"SELECT * FROM {CONTRIBUTIONS} ANTI JOIN dropped ON {matching(CONTRIBUTIONS, 'dropped', unit, keys)}"
-            )
-            setup.append(f"CREATE TEMP VIEW left_in AS {left}")
-            shape = replace(shape, contributions="left_in")
+            kept_pairs = f"ANTI JOIN dropped ON {matching(CONTRIBUTIONS, 'dropped', unit, keys)}"
+            shape = replace(shape, contributions=f"(FROM {shape.contributions} {kept_pairs}) AS {CONTRIBUTIONS}")
     measures = (
         f"{'sum(n)' if adds.what == 'units' else NOTHING} AS m{number}" for number, adds in enumerate(shape.measures)
     )
@@ -293,7 +290,7 @@ def _by_groups(shape: Shape, groups: int, limit: int) -> Statements:
     unit, keys = shape.unit, numbered("k", shape.keys)
     pair = [*unit, *keys]
     is_limited = bool(keys) and (shape.groups is None or shape.groups > groups)
-    rows, parts = CONTRIBUTIONS, []
+    rows, parts = shape.contributions, []
     if shape.is_coded and all(adds.what != "units" for adds in shape.measures):
         within = min(groups, limit) if is_limited else limit  # so few rows aren't too many, nor in too many groups
         light = replace(shape, contributions=_of_size("<=", within, shape))
@@ -311,7 +308,7 @@ def _by_groups(shape: Shape, groups: int, limit: int) -> Statements:
     if any(adds.is_of_values for adds in shape.measures):
         setup.append(f"CREATE TEMP TABLE touched AS {touched}")
     whose = (f"CASE WHEN NOT is_dropped THEN {CONTRIBUTIONS}.{column} END AS {column}" for column in unit)
-    rows = f"SELECT {CONTRIBUTIONS}.* REPLACE ({listed(whose)}) FROM {CONTRIBUTIONS} JOIN touched"
+    rows = f"SELECT {CONTRIBUTIONS}.* REPLACE ({listed(whose)}) FROM {shape.contributions} JOIN touched"
     scope = Scope(rows=f"({rows} ON {matching(CONTRIBUTIONS, 'touched', unit, keys)})", within=pair, limit=limit)
     return Statements(
         (*setup, *_narrowed(shape, "touched", list(value_tables(shape, scope)))),

@@ -1,4 +1,4 @@
-"""Contributions: from the rows of a question to what each adds to its measures, as two views that limits read.
+"""Contributions: from the rows of a question to what each adds to its measures, as a relation that limits read.
 
 It takes two stages, so that no value is computed twice: rows with what they bring, and what counts of it.
 
@@ -127,8 +127,8 @@ def make_key_lists(session: Connection, exact: Exact) -> None:
 
 def make_contributions(  # noqa: PLR0913 — a question and where it is asked
     session: Connection, exact: Exact, shape: Shape, views: Sequence[ScanView], *, keep: bool, rows: str | None = None
-) -> None:
-    """Make what the limiting SQL reads.
+) -> Shape:
+    """Make what the limiting SQL reads, and say what it is called.
 
     Args:
         session: with the scan views and the lists of keys in it.
@@ -165,10 +165,11 @@ def make_contributions(  # noqa: PLR0913 — a question and where it is asked
         counted.append(f"{_as_counted(column, measure, exact)} AS {column}")
     public = [f"k{number} IS NOT NULL" for number in shape.early]
     where = f"WHERE {' AND '.join(public)}" if public else ""
-    session.execute(
-        f"CREATE TEMP VIEW {CONTRIBUTIONS} AS "
-        f"SELECT {', '.join(counted) or 'one'} FROM ({source_rows}) {' '.join(joins)} {where}"
-    )
+    found = f"SELECT {', '.join(counted) or 'one'} FROM ({source_rows}) {' '.join(joins)} {where}"
+    if any(adds.is_of_values for adds in shape.measures):  # then many statements read it, and each would parse it
+        session.execute(f"CREATE TEMP VIEW {CONTRIBUTIONS} AS {found}")
+        return shape
+    return replace(shape, contributions=f"({found}) AS {CONTRIBUTIONS}")
 
 
 def _contributed(exact: Exact) -> Mapping[str, _OfRows]:
@@ -277,7 +278,7 @@ def most_rows(session: Connection, exact: Exact, views: Sequence[ScanView], raw:
         view, held = next(each for each in views if each.is_of(scan)), raw[scan.table.name.casefold()]
         is_multiplied = scan.owner is not None and bool(scan.owner.hops) and not held.is_noted
         known = None if is_multiplied else held.rows
-        counts[scan.alias] = rows_in(session, view.name if is_multiplied else held.name) if known is None else known
+        counts[scan.alias] = rows_in(session, view.name if is_multiplied else held.sql) if known is None else known
         if view.is_coded:  # the others make no rows
             return counts[scan.alias]
     return rows_at_most(exact.source, counts)

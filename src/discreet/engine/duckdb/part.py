@@ -8,7 +8,7 @@ from discreet.duckdb.session import Connection
 from discreet.engine.duckdb.aggregation import SOURCE_ROWS, Statements
 from discreet.engine.duckdb.contribution_limits import limit_contributions
 from discreet.engine.duckdb.contributions import Compiled, make_contributions, make_key_lists, most_rows, rows_in
-from discreet.engine.duckdb.scan_views import make_scan_view
+from discreet.engine.duckdb.scan_views import make_scan_view, scan_rows
 from discreet.engine.relation_compiler import brings_together
 from discreet.tables.admission import Part, RawViews, Snapshot, raw_views_of
 
@@ -31,16 +31,19 @@ def set_up_part(connection: Connection, compiled: Compiled, snapshot: Snapshot, 
 
 def set_up(connection: Connection, compiled: Compiled, raw: RawViews) -> Statements:
     """Do all that comes before a question's last queries, within a transaction, and say which these are."""
-    exact, views = compiled.exact, compiled.views
+    exact, views, rows = compiled.exact, compiled.views, compiled.rows
     keep = brings_together(exact.source)
-    make_key_lists(connection, exact)
-    for scan in views:
-        make_scan_view(connection, scan, raw)
-    make_contributions(connection, exact, compiled.shape, views, keep=keep, rows=compiled.rows)
-    rows = rows_in(connection, SOURCE_ROWS) if keep else most_rows(connection, exact, views, raw)
     narrowed = () if keep else tuple(scan.name for scan in views if scan.unit and not scan.is_coded)
-    shape = replace(compiled.shape, rows=rows, scans=narrowed)
-    statements = limit_contributions(shape)
+    make_key_lists(connection, exact)
+    if narrowed or rows is None:  # scans are looked at one by one
+        for scan in views:
+            make_scan_view(connection, scan, raw)
+    else:
+        scans = (f"{scan.name} AS NOT MATERIALIZED ({scan_rows(connection, scan, raw)})" for scan in views)
+        rows = f"WITH {', '.join(scans)} FROM ({rows})"
+    shape = make_contributions(connection, exact, compiled.shape, views, keep=keep, rows=rows)
+    most = rows_in(connection, SOURCE_ROWS) if keep else most_rows(connection, exact, views, raw)
+    statements = limit_contributions(replace(shape, rows=most, scans=narrowed))
     for statement in statements.setup:
         connection.execute(statement)
     return statements

@@ -39,10 +39,25 @@ def show_all_units(scan: str) -> str:
 
 
 def make_scan_view(session: Connection, scan: ScanView, views: RawViews) -> None:
-    """Make a scan view: the unit in `u0, u1`, each column as `c…` with its keys enforced, or as `r…` without.
+    """Make a scan view; where rows have a unit without a code, one of all of them that may be narrowed later.
 
-    Rows whose unit isn't known are left out here, before anything else is asked about them. Where rows have a unit, the
-    view is one of all of them that may be narrowed later.
+    Args:
+        session: see `scan_rows`.
+        scan: which table, and what is asked of it.
+        views: see `scan_rows`.
+    """
+    rows = scan_rows(session, scan, views)
+    if not scan.unit or scan.is_coded:
+        session.execute(f"CREATE TEMP VIEW {scan.name} AS {rows}")
+        return
+    session.execute(f"CREATE TEMP VIEW {all_units(scan.name)} AS {rows}")
+    session.execute(show_all_units(scan.name))
+
+
+def scan_rows(session: Connection, scan: ScanView, views: RawViews) -> str:
+    """The rows of a scan view, in SQL: the unit, each column as `c…` with its keys enforced, or as `r…` without.
+
+    Rows whose unit isn't known are left out here, before anything else is asked about them.
 
     Args:
         session: with the raw rows in it, and the lists of keys.
@@ -59,11 +74,7 @@ def make_scan_view(session: Connection, scan: ScanView, views: RawViews) -> None
             ids = ["code", "size", *ids]
         stages.final += (f"{value} AS {name}" for value, name in zip(ids, scan.unit, strict=True))
     _add_columns(stages, scan)
-    if not scan.unit or scan.is_coded:
-        session.execute(f"CREATE TEMP VIEW {scan.name} AS {stages.sql()}")
-        return
-    session.execute(f"CREATE TEMP VIEW {all_units(scan.name)} AS {stages.sql()}")
-    session.execute(show_all_units(scan.name))
+    return stages.sql()
 
 
 @dataclass(slots=True)
@@ -90,7 +101,7 @@ class _Stages:
         """The query. Where nothing but the number of rows matters, it has one constant column."""
         read, final = (", ".join(stage) or "1 AS one" for stage in (self.read, self.final))
         conditions = " AND ".join(self.conditions) or "true"
-        return f"SELECT {final} FROM (SELECT {read} FROM {self.raw.name}) {' '.join(self.joins)} WHERE {conditions}"
+        return f"SELECT {final} FROM (SELECT {read} FROM {self.raw.sql}) {' '.join(self.joins)} WHERE {conditions}"
 
     def read_column(self, column: Column, name: str) -> None:
         """Read a column, within its bounds."""

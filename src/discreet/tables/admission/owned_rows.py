@@ -35,7 +35,7 @@ def show_owned_rows(
     raw = raw_views_of(session, list(tables.values()), snapshot)
     read = {key: snapshot.tables[key] for key in raw}
     for number, (key, held) in enumerate(read.items()):
-        session.execute(f"CREATE TEMP VIEW t{number} AS {_numbered(held, raw[key].name)}")
+        session.execute(f"CREATE TEMP VIEW t{number} AS {_numbered(held, raw[key].sql)}")
     session.execute(f"CREATE TEMP VIEW owned AS {_owned(table, owner, read)}")
     return "u0" if owner.unit.at is None else "u0, u1"
 

@@ -21,14 +21,14 @@ class RawView:
     """An admitted table, readable in one session.
 
     Args:
-        name: of the view with its rows.
+        sql: a relation with its rows.
         names: of its columns, by their names in lower case.
         is_noted: whether what admission noted stands beside each row, see `Notes`.
         rows: how many the table has, and so at least how many are here; None where one may be here for several units.
             Private.
     """
 
-    name: str
+    sql: str
     names: Mapping[str, str]
     is_noted: bool = False
     rows: int | None = None
@@ -69,30 +69,30 @@ def lock_to(session: Session, tables: Sequence[Table], snapshot: Snapshot, *, wr
 def raw_views_of(
     connection: Connection, tables: Sequence[Table], snapshot: Snapshot, part: Part | None = None
 ) -> RawViews:
-    """Make tables of a snapshot readable as views `raw0, raw1, …`.
+    """Make tables of a snapshot readable.
 
     Args:
         connection: of a session that is locked to these tables.
-        tables: to be read; their order numbers the views.
+        tables: to be read.
         snapshot: in which they are; with the files open that any of them lie in.
         part: whose rows of private tables are shown, with notes where there are any, and once for each unit of a row;
             None for all rows, each of them once, without notes.
     """
     found = {}
     for number, table in enumerate(tables):
-        view, held, files = f"raw{number}", snapshot.tables[table.name.casefold()], snapshot.files(table)
+        held, files = snapshot.tables[table.name.casefold()], snapshot.files(table)
         first, among = (0, 1) if part is None or table.public else part
         is_noted = part is not None and held.notes is not None
-        rows = parquet(files[first::among]) if files else _registered(connection, view, held.data[first::among])
+        rows = parquet(files[first::among]) if files else _registered(connection, number, held.data[first::among])
         repeats = held.notes is not None and held.notes.repeats
-        once = " WHERE NOT again" if repeats and not is_noted else ""
-        connection.execute(f"CREATE TEMP VIEW {view} AS FROM {rows}{once}")
-        found[table.name.casefold()] = RawView(view, held.names, is_noted, None if repeats else held.rows)
+        rows = f"(FROM {rows} WHERE NOT again)" if repeats and not is_noted else rows
+        found[table.name.casefold()] = RawView(rows, held.names, is_noted, None if repeats else held.rows)
     return found
 
 
-def _registered(connection: Connection, view: str, data: Sequence[pa.Table]) -> str:
+def _registered(connection: Connection, number: int, data: Sequence[pa.Table]) -> str:
     """Arrow tables, readable as one relation."""
-    for number, table in enumerate(data):
-        connection.register(f"{view}_{number}", table)
-    return f"({' UNION ALL '.join(f'FROM {view}_{number}' for number, _ in enumerate(data))})"
+    names = [f"raw{number}_{place}" for place, _ in enumerate(data)]
+    for each, table in zip(names, data, strict=True):
+        connection.register(each, table)
+    return f"({' UNION ALL '.join(f'FROM {each}' for each in names)})"
