@@ -17,6 +17,10 @@ from markdown.postprocessors import Postprocessor
 _INLINE = r"(?<![\\$\w])\$(?P<formula>[^\s$](?:[^$]*[^\s$])?)\$(?![\w$])"
 _SIGN = re.compile(r"<mi>([^\w<&])</mi>")
 _PRIMED = re.compile(r"<msup>(<mi>\w</mi>)<mi>&#x02032;</mi></msup>")
+_NAME = re.compile(r"(?<!<munder>)(?<!<msub>)<mo(?: movablelimits=\"true\")?>([A-Za-z]{2,})</mo>")
+_THOUSANDS = "</mn><mrow><mo>&#x0002C;</mo></mrow><mn>"
+_BAR = re.compile(r"<mo[^>]*>&#x0007C;</mo>")
+_APART = re.compile(r"(?<=</m[in]>)(?=<mi>[A-Za-z]{2})|(?<=<mi>ln</mi>)(?=<m(?:i|n|row|frac|sqrt|sup|sub)>)")
 _WORD = re.compile(r"<code>(?=[^<\n]{1,24}</code>)")
 _SET_IN = re.compile(r'<span id="__span-[\d-]+"(?=>(?:<span class="\w+">)?(?P<space> +)[^ \n])')
 _RULE = re.compile(r'<span id="__span-[\d-]+">(?=(?:<[^>]+>)*[ ─═━]+(?:<[^>]+>)*\n)')
@@ -25,7 +29,11 @@ _RULE = re.compile(r'<span id="__span-[\d-]+">(?=(?:<[^>]+>)*[ ─═━]+(?:<[^
 def mathml(formula: str, display: str = "inline") -> str:
     """A formula in MathML, which browsers set without a script; its words stay as they are, for search."""
     found = _PRIMED.sub(r"<mrow>\1<mo>′</mo></mrow>", convert(" ".join(formula.split()), display=display))
-    return _SIGN.sub(r"<mo>\1</mo>", found)
+    named = _NAME.sub(
+        r"<mi>\1</mi>", _SIGN.sub(r"<mo>\1</mo>", found.replace(_THOUSANDS, ","))
+    )  # `Pr` has less room about it than a sign
+    spaced = _APART.sub('<mspace width="0.17em"/>', named)
+    return _BAR.sub('<mo stretchy="false" lspace="0" rspace="0">|</mo>', spaced)  # each is a bracket
 
 
 def display(source: str, *_: Any, **__: Any) -> str:
