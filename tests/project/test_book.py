@@ -85,6 +85,8 @@ def test_every_page_is_a_notebook(tmp_path: Path) -> None:
             assert set(cell) == keys | ({"outputs", "execution_count"} if cell["cell_type"] == "code" else set())
             source = "".join(cell["source"])
             assert "<!-- test" not in source
+            assert "```math" not in source
+            assert source.count("$$") % 2 == 0
             if cell["cell_type"] == "code" and not source.startswith("!"):
                 ast.parse(source)
         shown = sum(block.language in {"python", "console"} for block in blocks(page.read_text(encoding="utf-8")))
@@ -123,3 +125,9 @@ def test_wrong_pages_are_noticed() -> None:
     assert pictures("![A line\nand another](figures/a-b.svg) and ![x](figures/c.svg)") == ["a-b.svg", "c.svg"]
     cells = notebook("# T\n\n```sql\nSELECT 1\n```\n\n<!-- test: refused x -->\n```python\nf(1)\n```\n")["cells"]
     assert [cell["cell_type"] for cell in cells] == ["markdown", "code"]
+
+
+def test_notebooks_have_formulas_as_jupyter_reads_them() -> None:
+    """Between two dollar signs: it shows a block of `math` as code."""
+    (cell,) = notebook("So\n\n```math\nx ≤ \\sqrt{n}\n```\n\nholds.\n")["cells"]
+    assert "".join(cell["source"]) == "So\n\n$$\nx ≤ \\sqrt{n}\n$$\n\nholds."

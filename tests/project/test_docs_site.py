@@ -23,6 +23,10 @@ pytestmark = pytest.mark.long
 LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^\s\">]+")
 """A tag by which a page would fetch something from another place while it is read."""
 
+CODE = re.compile(r"<(pre|code)\b.*?</\1>", re.DOTALL)
+UNSET = re.compile(r"\$(?! |\d)[^<\n$]{1,60}\$|\\(?:frac|sqrt|Pr|sum|ln|max)\b|\b[eE]\^")
+"""A formula that stands on a page as it was written: once code is left out, none should."""
+
 WIDE = """(content) => {
     document.querySelector("article").innerHTML = content;
     return [document.documentElement, ...document.querySelectorAll("pre, pre > code")]
@@ -99,12 +103,34 @@ def test_the_site_has_the_face_of_the_console(site: Path) -> None:
 
 
 def test_formulas_are_set_as_mathematics(site: Path) -> None:
-    """No dollar sign of a formula, and no command of LaTeX, is left on a page outside of code."""
-    pages = {page.name: page.read_text(encoding="utf-8") for page in site.glob("*.html")}
+    """No dollar sign of a formula, no command of LaTeX and no raised part is left on a page outside of code.
+
+    Docstrings, of which the reference is made, are read in terminals too, and stay as they are.
+    """
+    pages = {page.relative_to(site).as_posix(): page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
     assert pages["mathematics.html"].count("<math") > 100
-    bare = {name: re.sub(r"<(pre|code)\b.*?</\1>", "", text, flags=re.DOTALL) for name, text in pages.items()}
-    assert [name for name, text in bare.items() if re.search(r"\$[^<\n]{1,60}\$|\\(?:frac|sqrt|Pr|sum)\b", text)] == []
-    assert mathml("e^{-ε} ≤ x'").count("<mo>") == 3  # a sign, a relation and a prime are no names
+    assert '<div class="formula"><math' in pages["book/definition.html"]
+    written = {name: CODE.sub("", text) for name, text in pages.items() if not name.startswith("reference/")}
+    assert [name for name, text in written.items() if UNSET.search(text)] == []
+
+
+@pytest.mark.parametrize(
+    "left", ["at most $e^ε$ times", r"the \ln of it", r"\frac{1}{2}", "at most e^ε times", "e^(5ε/7)"]
+)
+def test_a_formula_that_is_left_as_text_is_noticed(left: str) -> None:
+    """In a sentence; in code it stays as it is."""
+    assert UNSET.search(f"<p>{left}</p>")
+    assert not UNSET.search(CODE.sub("", f"<p><code>{left}</code> in a file, $5 and $6</p>"))
+
+
+def test_formulas_are_spaced_as_in_print() -> None:
+    """Signs, relations and primes are operators; names of functions aren't, and bars are brackets."""
+    assert mathml("e^{-ε} ≤ x'").count("<mo>") == 3
+    assert mathml(r"\Pr[A] ≤ \max(|a|, 2)").count("<mi>Pr</mi>") == 1
+    assert mathml(r"\max(|a|, 2)").count('lspace="0"') == 2
+    assert mathml(r"2k \ln \frac{a}{b}").count("<mspace") == 2
+    assert "<mn>100,000</mn>" in mathml("\\ln 100{,}000")
+    assert mathml(r"\ln(1/δ)").count("<mspace") == 0
 
 
 @pytest.fixture(scope="module")

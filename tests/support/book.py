@@ -29,6 +29,7 @@ NEEDS = "needs "
 _PICTURE = re.compile(r"\]\(figures/(?P<file>[\w-]+\.svg)\)")
 _CELL = re.compile(r"^```(?P<language>python|console)\n(?P<text>.*?)^```\n", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"^<!-- test: .+? -->\n", re.MULTILINE)
+_FORMULA = re.compile(r"^```math\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 _OUTPUT = re.compile(r"^<!-- test: output -->\n```text\n.*?^```\n", re.MULTILINE | re.DOTALL)
 
 
@@ -77,7 +78,7 @@ def notebook(text: str) -> dict[str, Any]:
     Args:
         text: of the page.
     """
-    source = _COMMENT.sub("", _OUTPUT.sub("", text))
+    source = _FORMULA.sub(r"$$\n\1$$\n", _COMMENT.sub("", _OUTPUT.sub("", text)))  # Jupyter has no blocks of `math`
     cells: list[dict[str, Any]] = []
     marks = [(0, 0), *(match.span() for match in _CELL.finditer(source)), (len(source), len(source))]
     for (start, end), (following, _) in pairwise(marks):
