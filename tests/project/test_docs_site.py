@@ -77,13 +77,13 @@ def test_a_fetch_is_noticed() -> None:
 
 
 def test_faults_of_pages_and_of_the_navigation_are_noticed(tmp_path: Path) -> None:
-    """A link to no page, one to no heading, a picture without words; a page twice, one nowhere, one too deep."""
+    """Links to no page and no heading, pictures without words or not there; a page twice, one nowhere, one too deep."""
     (tmp_path / "one.html").write_text(
         '<p id="here"><a href="two.html"><a href="#there"><a href="#here"><img src="one.html">'
-        '<img src="none.svg" alt="words"><a href="https://example.org/two.html">',
+        '<img src="none.svg" alt="words"><source srcset="dark.png"><a href="https://example.org/two.html">',
         encoding="utf-8",
     )
-    assert len(faults(tmp_path)) == 4
+    assert len(faults(tmp_path)) == 5
     (tmp_path / "docs").mkdir()
     for name in ("index", "twice", "nowhere", "deep"):
         (tmp_path / "docs" / f"{name}.md").touch()

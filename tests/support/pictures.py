@@ -33,8 +33,8 @@ NAMED = {
 }
 """More questions for the dashboard."""
 
-DESK: Mapping[str, Any] = {"viewport": {"width": 1120, "height": 700}, "color_scheme": "light"}
-PHONE: Mapping[str, Any] = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
+DESK: Mapping[str, Any] = {"viewport": {"width": 1120, "height": 700}}
+PHONE: Mapping[str, Any] = {"viewport": {"width": 390, "height": 844}}
 
 
 ANSWERS: Mapping[str, str] = {
@@ -172,8 +172,10 @@ def _at(page: Any, path: str) -> Any:
 
 
 def _take(page: Any, name: str) -> None:
-    """Keep what a page looks like."""
-    page.screenshot(path=Path(FOLDER / f"{name}.png"), full_page=True, animations="disabled")
+    """Keep what a page looks like, in light and in dark."""
+    for scheme, ending in {"light": "", "dark": "-dark"}.items():
+        page.emulate_media(color_scheme=scheme)
+        page.screenshot(path=FOLDER / f"{name}{ending}.png", full_page=True, animations="disabled")
 
 
 if __name__ == "__main__":

@@ -157,7 +157,7 @@ class Page:
     def __init__(self, file: Path) -> None:
         text = file.read_text(encoding="utf-8")
         self.file = file
-        self.links = [unescape(link) for link in re.findall(r'<[^<>]*?\s(?:href|src)="([^"]*)"', text)]
+        self.links = [unescape(link) for link in re.findall(r'<[^<>]*?\s(?:href|src|srcset)="([^"]*)"', text)]
         self.anchors = {unescape(name) for name in re.findall(r'<[^<>]*?\s(?:id|name)="([^"]+)"', text)}
         self.pictures = re.findall(r"<img\b[^>]*>", text)
 
