@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, log
+from math import ceil, floor, log
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -121,6 +121,66 @@ def _selected(epsilon: Fraction, delta: Fraction) -> Prepared:
     return Prepared(textbook.TruncatedGeometric.calibrate(epsilon, delta), units, units + 1)
 
 
+def _weighed(epsilon: Fraction, delta: Fraction) -> Prepared:
+    """A group named one time in ten or more, with what a frequent one passed on, and one unit more in it alone."""
+    naming = textbook.AdaptiveWeights.calibrate(epsilon, delta, 2)
+    units = [{"frequent"}] * (2 * ceil(naming.cap)) + [{"frequent", "rare"}]
+    while naming.mass(naming.weights(units)["rare"]) < 1 / 10:
+        units.append({"frequent", "rare"})
+    return Prepared(
+        lambda held: "rare" in naming.release(held), units, [*units, {"rare"}], ApproxDP(epsilon, delta), _FEW
+    )
+
+
+def _stable(epsilon: Fraction, delta: Fraction) -> Prepared:
+    """A group at the threshold, which a unit leaves."""
+    histogram = textbook.StableHistogram.calibrate(_ONE, epsilon, delta)
+    count = histogram.threshold.value
+    return Prepared(
+        lambda counts: histogram.release(counts).get("group"),
+        {"group": count},
+        {"group": count - 1},
+        ApproxDP(epsilon, delta),
+        _FEW,
+    )
+
+
+def _tree(epsilon: Fraction, _: Fraction) -> Prepared:
+    """Two leaves, of which one moves, and the root with it."""
+    tree = textbook.RangeTree.calibrate(2, epsilon)
+    return Prepared(
+        lambda counts: [level.tolist() for level in tree.release(counts).nodes], [0, 0], [1, 0], tree.loss, _FEW
+    )
+
+
+def _smooth(epsilon: Fraction, delta: Fraction) -> Prepared:
+    """An integer that moves as far as it can, in a table that needs more noise and in one that is a step away."""
+    most = 100
+    noise = textbook.SmoothSensitivity.calibrate(epsilon, delta, most=most, steps=2)
+    fewer = floor(noise.weights[1] * most)
+    return Prepared(
+        lambda data: noise.release(*data), (0, (fewer, most)), (fewer, (most, most)), ApproxDP(epsilon, delta), _FEW
+    )
+
+
+def _proposed(epsilon: Fraction, delta: Fraction) -> Prepared:
+    """An integer that moves by the bound, in tables of which one is at the test's threshold and one a step before."""
+    test = textbook.ProposeTestRelease.calibrate(1, epsilon, delta)
+    return Prepared(
+        lambda data: test.release(*data),
+        (0, test.threshold - 1),
+        (1, test.threshold),
+        ApproxDP(epsilon, delta),
+        _FEW,
+    )
+
+
+def _sampled(epsilon: Fraction, _: Fraction) -> Prepared:
+    """One unit, which moves its block's answer from one bound to the other."""
+    mean = textbook.SampleAndAggregate.calibrate(4, lower=0, upper=1, epsilon=epsilon)
+    return Prepared(lambda units: mean.release(units, max), [0], [1], mean.loss, _FEW)
+
+
 SOUND: Mapping[str, Prepare] = MappingProxyType(
     {
         "laplace": _noise(mechanisms.Laplace),
@@ -137,6 +197,12 @@ SOUND: Mapping[str, Prepare] = MappingProxyType(
         "above-threshold": _sparse,
         "threshold": _threshold,
         "truncated-geometric": _selected,
+        "adaptive-weights": _weighed,
+        "stable-histogram": _stable,
+        "range-tree": _tree,
+        "smooth-sensitivity": _smooth,
+        "propose-test-release": _proposed,
+        "sample-and-aggregate": _sampled,
     }
 )
 """Mechanisms of discreet, by name."""
