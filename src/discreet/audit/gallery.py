@@ -13,12 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from math import ceil, log
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
 from discreet.noise import discrete_laplace, geometric, uniform
 from discreet.privacy import ApproxDP, PureDP
+from discreet.textbook.mechanisms.local_sensitivity import median_sensitivities
 
 
 class Broken(Protocol):
@@ -80,6 +82,23 @@ class HalvedSensitivity:
     def draw(self, data: int, count: int) -> Any:  # noqa: ANN401 — an array
         """Noisy sums."""
         return data + discrete_laplace(Fraction(5), size=count)
+
+
+@dataclass(frozen=True, slots=True)
+class CutNoise:
+    """A count with Laplace noise that is moved to the nearer of ±3, so that no answer is far off.
+
+    A neighbour of a table has answers that the table itself never has. With a δ that covers them it would be private.
+    """
+
+    name: ClassVar[str] = "noise that is cut off"
+    wrong: ClassVar[str] = "noise ends at ±3 and no δ is paid, so the answers at the end have only one explanation"
+    loss: ClassVar[PureDP] = PureDP(1)
+    neighbours: ClassVar[tuple[int, int]] = (0, 1)
+
+    def draw(self, data: int, count: int) -> Any:  # noqa: ANN401 — an array
+        """Noisy counts, none further off than 3."""
+        return data + np.clip(discrete_laplace(Fraction(1), size=count), -3, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +189,69 @@ class ReportedMax:
         """Pairs of an option and its noisy count."""
         noisy = np.array(data) + geometric(Fraction(1), size=(count, len(data)))
         return np.stack([noisy.argmax(axis=1), noisy.max(axis=1)], axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalNoise:
+    """A median with noise for how far it can move between neighbours of the table at hand.
+
+    In a table one step away it may move further, or not at all, and the width of the noise shows which of them it was.
+
+    Source: Nissim, Raskhodnikova, Smith (2007), the example for which they introduce smooth sensitivity.
+    """
+
+    name: ClassVar[str] = "noise for local sensitivity"
+    wrong: ClassVar[str] = "the noise is for how far this table's median can move, so its width tells which table it is"
+    loss: ClassVar[PureDP] = PureDP(1)
+    neighbours: ClassVar[tuple[tuple[int, ...], tuple[int, ...]]] = ((20,) * 6 + (90,) * 5, (20,) * 7 + (90,) * 4)
+
+    def draw(self, data: tuple[int, ...], count: int) -> Any:  # noqa: ANN401 — an array
+        """Noisy medians."""
+        (far,) = median_sensitivities(data, lower=0, upper=125, steps=1)
+        return sorted(data)[len(data) // 2] + discrete_laplace(Fraction(max(far, 1)), size=count)
+
+
+@dataclass(frozen=True, slots=True)
+class EasyTest:
+    """Propose, test, release as in the textbook: ε on each part, and ln(2/δ)/(2ε) as what the distance must reach.
+
+    A table whose neighbours lie far off, at distance 0, passes with a probability of about ½·√(δ/2), more than ten
+    times δ here. Data are an integer with its distance.
+
+    Source: Near, Abuah (2021), the chapter on local sensitivity.
+    """
+
+    name: ClassVar[str] = "test that passes too often"
+    wrong: ClassVar[str] = "a table that needs far more noise passes ten times as often as δ allows"
+    loss: ClassVar[ApproxDP] = ApproxDP(1, Fraction(1, 1000))
+    neighbours: ClassVar[tuple[tuple[int, int], tuple[int, int]]] = ((0, 0), (1000, 0))
+
+    def draw(self, data: tuple[int, int], count: int) -> Any:  # noqa: ANN401 — a list
+        """The noisy integer where the test is passed, else None."""
+        value, distance = data
+        needed = ceil(log(2 / float(self.loss.delta)) / 2)
+        passed = distance + discrete_laplace(Fraction(1), size=count) >= needed
+        noisy = value + discrete_laplace(Fraction(1), size=count)
+        return [each if held else None for each, held in zip(noisy.tolist(), passed.tolist(), strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedBlocks:
+    """Sample and aggregate as in the textbook, with blocks cut from the rows as they come; it asks each for its first.
+
+    A row less moves one row across each cut behind it, so all four blocks may answer otherwise; the noise is for one.
+
+    Source: Near, Abuah (2021), the chapter on local sensitivity.
+    """
+
+    name: ClassVar[str] = "blocks in the order of rows"
+    wrong: ClassVar[str] = "blocks are cut from the rows in their order, so one row more changes all of them"
+    loss: ClassVar[PureDP] = PureDP(1)
+    neighbours: ClassVar[tuple[tuple[int, ...], tuple[int, ...]]] = ((0, 1) * 8, (1, 0) * 7 + (1,))
+
+    def draw(self, data: tuple[int, ...], count: int) -> Any:  # noqa: ANN401 — an array
+        """Noisy sums of the four blocks' answers, each 0 or 1."""
+        return sum(data[:: ceil(len(data) / 4)]) + discrete_laplace(Fraction(1), size=count)
 
 
 Queries: TypeAlias = tuple[int, ...]
@@ -276,11 +358,15 @@ class EndlessSparse:
 GALLERY: tuple[Broken, ...] = (
     PorousLaplace(),
     HalvedSensitivity(),
+    CutNoise(),
     SameSeed(),
     SharedNoise(),
     BareCount(),
     WrongThreshold(),
     ReportedMax(),
+    LocalNoise(),
+    EasyTest(),
+    OrderedBlocks(),
     RevealingSparse(),
     UnscaledSparse(),
     BareSparse(),
@@ -293,8 +379,12 @@ __all__ = [
     "BareCount",
     "BareSparse",
     "Broken",
+    "CutNoise",
+    "EasyTest",
     "EndlessSparse",
     "HalvedSensitivity",
+    "LocalNoise",
+    "OrderedBlocks",
     "PorousLaplace",
     "ReportedMax",
     "RevealingSparse",
