@@ -134,7 +134,7 @@ def questions(tables: dict[str, pa.Table]) -> list[Question]:
             limits=dp.Limits(rows=MOST_TRIPS**2),
         ),
         Question(
-            "riders with a dear trip and a ticket",
+            "riders with a dear trip and ticket",
             f"SELECT COUNT(DISTINCT trips.rider_id) AS n FROM {of_a_rider} WHERE trips.fare > 30",
             truth=both,
             kept=both,
@@ -154,8 +154,8 @@ def tell(scale: str = "full") -> dict[str, object]:
     asked = questions(tables)
     trips, tickets = tables["trips"].num_rows, tables["tickets"].num_rows
     print(f"{RIDERS[scale]:,} riders, {trips:,} trips, {tickets:,} tickets; each question at ε = {EPSILON}.\n")
-    print("                                            truth  in limits  answer            elastic")
-    row = "{:<36}{:>14} {:>10}  {:<17} ± {:,.0f}"
+    print("                                          truth  in limits  answer            elastic")
+    row = "{:<34}{:>14} {:>10}  {:<17} ± {:,.0f}"
     with tempfile.TemporaryDirectory(prefix="discreet-") as folder, protect(tables, folder) as protected:
         answers = [protected.ask(each.sql, epsilon=EPSILON, limits=each.limits) for each in asked]
         for each, answer in zip(asked, answers, strict=True):

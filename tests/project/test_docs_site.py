@@ -16,6 +16,7 @@ from support import commandline
 from support.chromium import CHROMIUM, MISSING, PATIENCE
 from support.project import DOCS, ROOT, offered, rooms
 from support.site import build, face, faults, misplaced
+from support.tutorials import WIDTH as TERMINAL
 from support.typeset import mathml
 
 pytestmark = pytest.mark.long
@@ -27,6 +28,8 @@ CODE = re.compile(r"<(pre|code)\b.*?</\1>", re.DOTALL)
 UNSET = re.compile(r"\$(?! |\d)[^<\n$]{1,60}\$|\\(?:frac|sqrt|Pr|sum|ln|max)\b|\b[eE]\^")
 """A formula that stands on a page as it was written: once code is left out, none should."""
 
+PHONE = 390
+
 WIDE = """(content) => {
     document.querySelector("article").innerHTML = content;
     return [document.documentElement, ...document.querySelectorAll("pre, pre > code")]
@@ -34,6 +37,23 @@ WIDE = """(content) => {
         .map(box => `${box.tagName} ${box.scrollWidth} > ${box.clientWidth}: ${box.textContent.trim().slice(0, 60)}`)
 }"""
 """What is wider than the room it has once a page shows this content: code boxes, and the page itself."""
+
+
+BROKEN = """(columns) => {
+    const lines = ["x", "x".repeat(columns)].map((text, place) => `<span id="__span-0-${place}">${text}</span>`);
+    document.querySelector("article").innerHTML = `<div class="highlight"><pre><code>${lines.join("")}</code></pre>`;
+    const [short, long] = [...document.querySelectorAll("pre span")].map(line => line.offsetHeight);
+    return long > short;
+}"""
+"""Whether a line of so many columns is broken in a code box."""
+
+SPILLING = """(content) => {
+    document.querySelector("article").innerHTML = content;
+    return [...document.querySelectorAll("table")]
+        .filter(table => table.scrollWidth > table.clientWidth)
+        .map(table => `${table.scrollWidth} > ${table.clientWidth}: ${table.textContent.trim().slice(0, 60)}`)
+}"""
+"""The tables that are wider than the text once a page shows this content."""
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +218,7 @@ def test_search_finds_where_it_is_said(site: Path, chromium: Any) -> None:
 
 
 def test_every_page_fits(site: Path, chromium: Any) -> None:
-    """No code box scrolls sideways, and no page does, on a desk and on a phone.
+    """No code box scrolls sideways, and no page does, on a desk and on a phone; on a desk no table does.
 
     One page is opened, and shows what each has in turn: to open all takes five times as long. The rooms are left out:
     they take longer than all others together, and are made as the page of public names is.
@@ -212,11 +232,23 @@ def test_every_page_fits(site: Path, chromium: Any) -> None:
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto((site / "index.html").as_uri())
-    for width in (1280, 390):
+    for width in (1280, PHONE):
         page.set_viewport_size({"width": width, "height": 900})
         assert {name: wide for name, text in content.items() if (wide := page.evaluate(WIDE, text))} == {}
         assert page.evaluate(WIDE, f"<pre style='overflow: auto; width: 100px'>{'x' * 99}</pre>")  # it is noticed
+        if width > PHONE:
+            assert {name: wide for name, text in content.items() if (wide := page.evaluate(SPILLING, text))} == {}
+            assert page.evaluate(SPILLING, f"<table><tr><td>{'x' * 200}</td></tr></table>")
     context.close()
+
+
+def test_a_terminal_of_the_tutorials_fits_into_a_code_box(site: Path, chromium: Any) -> None:
+    """What commands print there isn't broken on a desk; a line of twice the width is."""
+    page = chromium.new_page(viewport={"width": 1280, "height": 900}, java_script_enabled=False)
+    page.set_default_timeout(PATIENCE)
+    page.goto((site / "index.html").as_uri())
+    assert [page.evaluate(BROKEN, columns) for columns in (TERMINAL, 2 * TERMINAL)] == [False, True]
+    page.close()
 
 
 def _below(kind: type[DiscreetError]) -> Iterator[type[DiscreetError]]:

@@ -22,6 +22,7 @@ _THOUSANDS = "</mn><mrow><mo>&#x0002C;</mo></mrow><mn>"
 _BAR = re.compile(r"<mo[^>]*>&#x0007C;</mo>")
 _APART = re.compile(r"(?<=</m[in]>)(?=<mi>[A-Za-z]{2})|(?<=<mi>ln</mi>)(?=<m(?:i|n|row|frac|sqrt|sup|sub)>)")
 _WORD = re.compile(r"<code>(?=[^<\n]{1,24}</code>)")
+_PATH = re.compile(r"<code>[^<\n]{25,}</code>")
 _SET_IN = re.compile(r'<span id="__span-[\d-]+"(?=>(?:<span class="\w+">)?(?P<space> +)[^ \n])')
 _RULE = re.compile(r'<span id="__span-[\d-]+">(?=(?:<[^>]+>)*[ ─═━]+(?:<[^>]+>)*\n)')
 
@@ -50,11 +51,12 @@ class Formula(InlineProcessor):
 
 
 class Wrapping(Postprocessor):
-    """Marks short code, which isn't broken; lines that are only a rule, to be cut off; and how far a line is set in."""
+    """Marks short code, which isn't broken; where a path may be; lines that are only a rule; how far one is set in."""
 
     def run(self, text: str) -> str:
         """The page, with the marks."""
         text = _SET_IN.sub(lambda line: f'{line[0]} style="--in: {min(len(line["space"]), 24)}ch"', text)
+        text = _PATH.sub(lambda path: re.sub(r"(?<=\w)([/_])(?=\w)", r"\1<wbr>", path[0]), text)
         return _WORD.sub('<code class="word">', _RULE.sub('<span class="rule">', text))
 
 
