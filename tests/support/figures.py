@@ -129,6 +129,7 @@ POINTS = [
     KnownPoint("ε = 0.1", 14.1, 0.69),
     KnownPoint("ε = 0.02", 70.7, 0.57),
 ]
+CLOSE = [*POINTS[:2], KnownPoint("±2", 1.41, 0.98), *POINTS[2:]]
 EXACT = KnownCurve((0.0, 0.0, 0.1, 1.0), (0.0, 0.8, 0.97, 1.0), None)
 PRIVATE = KnownCurve((0.0, 0.2, 0.5, 1.0), (0.0, 0.28, 0.6, 1.0), 0.462)
 
@@ -147,6 +148,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "outcomes": lambda: plot.outcomes(OUTCOMES),
     "candidates": lambda: plot.candidates([(0, 10), (1, 620), (2, 200), (7, 100), (300, 70)], against="raw rows"),
     "recovery": lambda: plot.recovery(POINTS, people=100, questions=400, baseline=0.52),
+    "recovery, close": lambda: plot.recovery(CLOSE, people=60, questions=240, baseline=0.5),
     "members": lambda: plot.members({"exact shares": EXACT, "answers at ε = 0.25 in all": PRIVATE}),
     "members, by answers": lambda: plot.members({"answers at ε = 0.25 in all": PRIVATE}),
 }

@@ -20,6 +20,8 @@ _WIDE = 26
 """Letters of a label on one line."""
 _LINES = 3
 """Lines of a label."""
+_NEAR = 36
+"""Points between marks whose names would collide if both stood at the same side."""
 
 
 class Outcome(Protocol):
@@ -59,9 +61,9 @@ def outcomes(results: Sequence[Outcome], *, people: str = "people") -> Figure:
         raise InvalidArgument(f"a figure shows from 1 to {_MOST} attacks whose success is known, not {len(known)}")
     one = len({result.attack for result, _ in known}) == 1
     best, share = max(known, key=lambda pair: pair[1])
-    most = "at most " if len(known) > 1 else ""
-    rows = " of rows" if people == "rows" else ""
-    title = f"{best.attack.capitalize()} is right in {most}{percent(share)}{rows}"
+    most = "up to " if len(known) > 1 else ""
+    guesses = "rows" if people == "rows" else "guesses"
+    title = f"{best.attack.capitalize()} is right in {most}{percent(share)} of {guesses}"
     labels = [_broken(result.against if one else f"{result.attack}: {result.against}") for result, _ in known]
     lines = max(label.count("\n") + 1 for label in labels)
     with house_style():
@@ -246,14 +248,18 @@ def _line(axes: Axes, xs: Sequence[float], ys: Sequence[float], names: Sequence[
     axes.set_ylim(min(0.4, *ys) - 0.05, 1.12)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %" if share <= 1 else ""))
-    for x, y, name in zip(xs, ys, names, strict=True):
+    places = axes.transData.transform(list(zip(xs, ys, strict=True))) * 72 / axes.figure.dpi
+    above = True
+    for number, name in enumerate(names):
+        right, up = places[number] - places[number - 1] if number else (_NEAR, 0)
+        above = not (above and right < _NEAR and abs(up) < _NEAR)  # else its name would lie on the one before
         axes.annotate(
             name,
-            (x, y),
-            xytext=(3, 7),
+            (xs[number], ys[number]),
+            xytext=(3, 7) if above else (-3, -7),
             textcoords="offset points",
-            ha="left",
-            va="bottom",
+            ha="left" if above else "right",
+            va="bottom" if above else "top",
             color=stroke.ink,
             fontsize=8.5,
         )
