@@ -5,11 +5,11 @@
 Makes an environment for each library and installs it there by pip, unless the folder has it; what can't be installed
 is said. Seven questions at ε = 1 each: how many values lie above 75, a sum and a mean of values in [0, 100], a count in
 each of ten public groups, a median, the three quartiles, and the counts of all levels of a CUBE of three keys. Each row
-is a unit. Measured: the root of the mean
-squared error over draws (of one number; of a quantile, in ranks), the median of the processor seconds of a question end
-to end on a loaded table, servers and the like included, and both as multiples of ours. Prints a table in Markdown with
-date and versions, losing rows included, and writes it into `docs/compared.md` with `--write`. pip installs a library
-from elsewhere with `--source NAME=WHERE`; `--jobs` libraries run at a time, and each has `--minutes` at most.
+is a unit. Measured: the root of the mean squared error over draws (of one number; of a quantile, in ranks), the median
+of the processor seconds of a question end to end on a loaded table, servers and the like included, and both as
+multiples of ours. Prints a table in Markdown with date and versions, losing rows included, and writes it into
+`docs/compared.md` with `--write`. pip installs a library from elsewhere with `--source NAME=WHERE`; `--jobs` libraries
+run at a time, and each has `--minutes` at most.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Rows = Mapping[str, np.ndarray]
 class Measured:
     """The work of one library: its version, and by question errors, seconds and draws; or why there is none.
 
-    `says` is the ε that its own account gives a question; `late`, that its time was over before the last question.
+    `says` is the ε that its own account gives a question; `lacks`, why a question isn't there, as a verb.
     """
 
     version: str = ""
@@ -63,7 +63,7 @@ class Measured:
     seconds: Mapping[str, float] = field(default_factory=dict)
     draws: Mapping[str, int] = field(default_factory=dict)
     says: Mapping[str, float] = field(default_factory=dict)
-    late: bool = False
+    lacks: str = "has no"
     failed: str = ""
 
 
@@ -199,8 +199,10 @@ def measured(
                 running.wait(20)
             except subprocess.TimeoutExpired:
                 running.kill()
-        said.seek(0), errors.seek(0)
-        print(name, running.wait(), errors.read()[-2_000:], file=sys.stderr)
+        for each in (said, errors):
+            each.seek(0)
+        ended = running.wait()
+        print(name, ended, errors.read()[-2_000:], file=sys.stderr)
         version, *lines = said.read().splitlines() or [""]
     found = {one["question"]: one for one in map(json.loads, lines)}
     if not found:
@@ -212,7 +214,8 @@ def measured(
     seconds = {question: median(one["seconds"]) for question, one in found.items()}
     draws = {question: len(one["answers"]) for question, one in found.items()}
     says = {question: one["says"] for question, one in found.items() if one["says"] is not None}
-    return Measured(version, error, seconds, draws, says, late)
+    lacks = "ran out of time before" if late else "failed before" if ended else "has no"
+    return Measured(version, error, seconds, draws, says, lacks)
 
 
 def markdown(found: Mapping[str, Measured], rows: int) -> str:
@@ -244,7 +247,7 @@ def markdown(found: Mapping[str, Measured], rows: int) -> str:
         if one.failed:
             notes.append(f"{name} isn't in the table: {one.failed}.")
         elif left:
-            notes.append(f"{name} {'ran out of time before' if one.late else 'has no'}: {left}.")
+            notes.append(f"{name} {one.lacks}: {left}.")
     return "\n".join([*lines, *(["", *(f"- {note}" for note in notes)] if notes else [])])
 
 
