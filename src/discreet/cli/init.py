@@ -37,7 +37,8 @@ def init(  # noqa: PLR0913 — each is an option of the command
         list[str],
         typer.Argument(
             metavar="FILE",
-            help=f"The private tables: {formats.listed('databases')}; or a PostgreSQL database's URL.",
+            help=f"The private tables: {formats.listed('databases')}; or the URL of Parquet objects or of a PostgreSQL "
+            "database.",
         ),
     ],
     *,

@@ -36,7 +36,7 @@ _MANY = 10**9
 
 
 def ask(  # noqa: PLR0913 — the table, and what was said of it
-    file: Path, table: Records, roles: Roles, choices: Choices, output: Path | None, *, force: bool
+    file: str, table: Records, roles: Roles, choices: Choices, output: Path | None, *, force: bool
 ) -> tuple[Roles, Choices, Path | None]:
     """Show what the columns seem to be, have it corrected, and ask what to promise.
 
@@ -96,7 +96,7 @@ def _ask_choices(table: Records, choices: Choices, roles: Roles) -> Choices:
     return replace(choices, k=k, diversity=None if diversity == 1 else diversity, suppression=share)
 
 
-def _ask_output(file: Path, choices: Choices, *, force: bool) -> Path | None:
+def _ask_output(file: str, choices: Choices, *, force: bool) -> Path | None:
     """Ask where to write the table."""
 
     def read(text: str) -> Path | None:

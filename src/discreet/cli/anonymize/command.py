@@ -209,7 +209,7 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
         outcome = made(records, roles, choices, whose)
         outcome = replace(outcome, formulas=0) if for_spreadsheets else outcome
     with working("writing"):
-        save(outcome, output, report, name=file.name, for_spreadsheets=for_spreadsheets)
+        save(outcome, output, report, name=table_file.name_of(file), for_spreadsheets=for_spreadsheets)
     if format_ is TextFormat.JSON:
         show_json(outcome.to_dict())
     else:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 REPORTS = (".html", ".json")
 
 
-def check(read: Sequence[Path], output: Path | None, report: Path | None, *, force: bool) -> None:
+def check(read: Sequence[str | Path], output: Path | None, report: Path | None, *, force: bool) -> None:
     """Refuse files that can't be written or would replace one that is read, before anything is computed.
 
     Args:

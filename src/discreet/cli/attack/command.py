@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -33,7 +32,7 @@ Name: TypeAlias = Annotated[
     str | None, typer.Argument(metavar="[NAME]", help="The attack. If left out, attacks are listed.")
 ]
 File: TypeAlias = Annotated[
-    Path | None,
+    str | None,
     typer.Argument(metavar="[FILE]", help=f"The table: {formats.listed()}. If left out, a synthetic census."),
 ]
 Against: TypeAlias = Annotated[
@@ -51,7 +50,7 @@ ValueOption: TypeAlias = Annotated[
     str | None, typer.Option("--value", metavar="COLUMN", help="A column of numbers, for attacks on totals.")
 ]
 Auxiliary: TypeAlias = Annotated[
-    Path | None,
+    str | None,
     typer.Option(metavar="FILE", help="For linkage: a separate file of what is known about people, one row each."),
 ]
 Truth: TypeAlias = Annotated[
@@ -65,13 +64,13 @@ Who: TypeAlias = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="With --auxiliary: the column in it that names people.")
 ]
 Original: TypeAlias = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         metavar="FILE", help="If FILE is a release that anyone made: the rows it was made from. With --control."
     ),
 ]
 Control: TypeAlias = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="With --original: other people, from whom the release wasn't made.")
+    str | None, typer.Option(metavar="FILE", help="With --original: other people, from whom the release wasn't made.")
 ]
 K: TypeAlias = Annotated[int, typer.Option(min=1, metavar="COUNT", help="The k of the anonymised rows.")]
 Epsilon: TypeAlias = Annotated[str, typer.Option(metavar="NUMBER", help="ε of each answer.")]
@@ -158,7 +157,7 @@ _NOT_BESIDE = ("against", "value", "auxiliary", "truth", "who", "unit")
 """The options that mean nothing when a release is judged beside its original."""
 
 
-def _source(how: table_file.Written, file: Path | None, other: Path | None) -> Source | None:
+def _source(how: table_file.Written, file: str | None, other: str | None) -> Source | None:
     """Another file beside the table; None unless both are named."""
     return None if file is None or other is None else how.source_beside(file, other)
 

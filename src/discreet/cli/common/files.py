@@ -16,7 +16,7 @@ Write: TypeAlias = Callable[[Path], object]
 """Writes a file to the path it is given, which has the final file's ending."""
 
 
-def refuse_to_replace(path: Path, *, force: bool, read: Iterable[Path] = (), endings: Sequence[str] = ()) -> None:
+def refuse_to_replace(path: Path, *, force: bool, read: Iterable[str | Path] = (), endings: Sequence[str] = ()) -> None:
     """Refuse before anything is computed, where a file is in the way or couldn't be written.
 
     Args:
@@ -35,7 +35,7 @@ def refuse_to_replace(path: Path, *, force: bool, read: Iterable[Path] = (), end
         if endings and path.suffix.lower() not in endings:
             raise InvalidArgument(f"{path.name!r} doesn't end in {' or '.join(endings)}")
         for each in read:
-            if path.resolve() == each.resolve():
+            if path.resolve() == Path(each).resolve():
                 raise InvalidArgument(f"{str(path)!r} would replace a file that is read", hint="write to another file")
         if path.exists() and not force:
             raise InvalidArgument(f"the file {str(path)!r} already exists", hint="--force replaces it")

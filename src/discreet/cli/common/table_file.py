@@ -18,7 +18,9 @@ from discreet.tables import formats
 if TYPE_CHECKING:
     from discreet.tables import Source
 
-File: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help=f"The table: {formats.listed()}.")]
+File: TypeAlias = Annotated[
+    str, typer.Argument(metavar="FILE", help=f"The table: {formats.listed()}; or the URL of Parquet objects.")
+]
 TableName: TypeAlias = Annotated[
     str | None,
     typer.Option("--table", metavar="NAME", help="The table of a database or the sheet of a spreadsheet."),
@@ -98,7 +100,7 @@ class Written:
     comment: Comment = None
     trailing_delimiter: TrailingDelimiter = False
 
-    def source(self, file: str | Path) -> Source:
+    def source(self, file: str) -> Source:
         """The file, as a source that is written this way.
 
         Raises:
@@ -110,7 +112,7 @@ class Written:
         said = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("table", "null")}
         return replace(source_at(file, self.table), missing=tuple(self.null or ()), **said)
 
-    def source_beside(self, file: str | Path, other: str | Path) -> Source:
+    def source_beside(self, file: str, other: str) -> Source:
         """Another file that is read beside it, taken to be written alike if it is of the same kind.
 
         Raises:
@@ -120,7 +122,7 @@ class Written:
         from discreet.tables.sources import source_at
 
         first, second = replace(self, table=None).source(file), source_at(other)
-        return replace(first, location=str(other)) if first.kind == second.kind else second
+        return replace(first, location=other) if first.kind == second.kind else second
 
     def __str__(self) -> str:
         """The options that were given, each followed by a blank, to be pasted into a shell.
@@ -142,6 +144,16 @@ class Written:
 
 with_written = unfolded_as("how", Written)
 """Gives a command the options that say how its file is written, in place of its parameter `how`."""
+
+
+def name_of(file: str) -> str:
+    """The name of a file, or of what a URL leads to.
+
+    Examples:
+        >>> name_of("data/census.csv"), name_of("s3://clinic/census.parquet?region=eu-west-1")
+        ('census.csv', 'census.parquet')
+    """
+    return Path(file.partition("?")[0] if "://" in file else file).name
 
 
 def say_unread(words: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from shlex import quote
@@ -41,7 +42,7 @@ def risk(  # noqa: PLR0913 — each is an option of the command
     unit: columns.UnitOption = None,
     rows_are_people: columns.RowsArePeople = False,
     population: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A table of everyone the rows were drawn from.")
+        str | None, typer.Option(metavar="FILE", help="A table of everyone the rows were drawn from.")
     ] = None,
     sampled: Annotated[
         str | None,
@@ -54,7 +55,7 @@ def risk(  # noqa: PLR0913 — each is an option of the command
         typer.Option("--html", "-o", metavar="FILE", help="Also write the report as a page, to be filed and signed."),
     ] = None,
     release: Annotated[
-        Path | None,
+        str | None,
         typer.Option(metavar="FILE", help="What was made of the table, to be looked at beside it on the page."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing page.")] = False,
@@ -71,7 +72,9 @@ def risk(  # noqa: PLR0913 — each is an option of the command
     HIPAA, and has a line to sign. It is no legal advice.
     """
     if html is not None:
-        refuse_to_replace(html, force=force, read=filter(None, (file, population, release)), endings=pages.ENDINGS)
+        read_from = [each for each in (file, population, release) if each is not None]
+        refuse_to_replace(html, force=force, read=read_from, endings=pages.ENDINGS)
+        _refuse_elsewhere(read_from)
     elif release is not None:
         raise InvalidArgument("--release is for the page", hint="--html FILE writes it")
     with working("counting"):
@@ -97,7 +100,7 @@ def risk(  # noqa: PLR0913 — each is an option of the command
         )
         after = None if release is None else _of_release(report, how.source_beside(file, release), whose)
     if html is not None:
-        write_text(html, page(report, file.name, _filed(as_said(context), file, report, release, after)))
+        write_text(html, page(report, table_file.name_of(file), _filed(as_said(context), file, report, release, after)))
     if format_ is TextFormat.JSON:
         show_json(report.to_dict())
         return
@@ -141,7 +144,16 @@ def _of_release(report: RiskReport, release: Source, unit: tuple[str, ...] | Non
     )
 
 
-def _filed(command: str, file: Path, report: RiskReport, release: Path | None, after: RiskReport | None) -> Filed:
+def _refuse_elsewhere(files: Sequence[str]) -> None:
+    """Refuse to make a page of what isn't on this machine: a page names files by their digests."""
+    if any("://" in file for file in files):
+        raise InvalidArgument(
+            "the page names each file by its SHA-256, which what a URL leads to doesn't have",
+            hint="copy it here, and name the file; or leave --html out",
+        )
+
+
+def _filed(command: str, file: str, report: RiskReport, release: str | None, after: RiskReport | None) -> Filed:
     """What a page says of how it was made."""
     from discreet.anonymity.words import percent, taken_as
 
@@ -154,11 +166,17 @@ def _filed(command: str, file: Path, report: RiskReport, release: Path | None, a
         "missing values": f"taken as {taken_as(report.missing)}",
         "at risk": f"above {percent(float(report.reidentification.threshold))}",
     }
-    return Filed(command=command, source=file, release=release, parameters=parameters, of_release=after)
+    return Filed(
+        command=command,
+        source=Path(file),
+        release=None if release is None else Path(release),
+        parameters=parameters,
+        of_release=after,
+    )
 
 
 def _show_next(  # noqa: PLR0913, PLR0917 — what was said on the command line
-    file: Path,
+    file: str,
     how: table_file.Written,
     report: RiskReport,
     quasi_identifying: list[str] | None,
@@ -166,7 +184,7 @@ def _show_next(  # noqa: PLR0913, PLR0917 — what was said on the command line
     unit: tuple[str, ...] | None,
 ) -> None:
     """Print what to do next, as commands to paste, with the columns as they were named."""
-    name = f"{how}{quote(str(file))}"
+    name = f"{how}{quote(file)}"
     whose = "" if unit is None else f"--unit {quote(columns.written(unit))} " if unit else "--rows-are-people "
     known = f"{quote(columns.written(quasi_identifying))} " if quasi_identifying else ""
     sought = f"{quote(columns.written(sensitive))} " if sensitive else ""
@@ -181,7 +199,7 @@ def _show_next(  # noqa: PLR0913, PLR0917 — what was said on the command line
         ("See what safer rows would cost", f"anonymize {whose}{reduced}{name}"),
         (
             "Or give away no rows, and answer questions with a guarantee that composes",
-            f"init {table_file.Written(table=how.table)}{quote(str(file))}",
+            f"init {table_file.Written(table=how.table)}{quote(file)}",
         ),
     ):
         say(f"  {why}:", 4)
