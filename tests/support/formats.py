@@ -85,6 +85,20 @@ def to_parquet(folder: Path, columns: Mapping[str, Cells], rows: Rows) -> Writte
     return Source.of(folder / "t.parquet"), None
 
 
+def to_objects(folder: Path, columns: Mapping[str, Cells], rows: Rows) -> Written:
+    """Parquet in a bucket, in two objects, whose parts are listed on two pages."""
+    from support.object_store import store
+
+    table, half = arrow(columns, rows), len(rows) // 2
+    bucket = hashlib.sha256(str(folder).encode()).hexdigest()[:20]
+    store().buckets.pop(bucket, None)
+    store().page = 1
+    for place, part in enumerate((table[:half], table[half:])):
+        parquet.write_table(part, folder / "o.parquet", version="2.6", row_group_size=20, write_statistics=False)
+        store().put(bucket, f"t/{place}.parquet", (folder / "o.parquet").read_bytes())
+    return Source.of(store().url(bucket, "t/")), None
+
+
 def to_feather(folder: Path, columns: Mapping[str, Cells], rows: Rows) -> Written:
     """An Arrow file."""
     write_arrow(arrow(columns, rows), folder / "t.feather", compression=None)
@@ -305,6 +319,7 @@ _IN_PARQUET = _lacks(
 FORMATS: dict[str, Format] = {
     "arrow": Format(ARROW, to_arrow),
     "parquet": Format(_IN_PARQUET, to_parquet),
+    "objects": Format(_IN_PARQUET, to_objects),
     "feather": Format(_lacks("runs"), to_feather),
     "arrow stream": Format(ARROW, to_stream),
     "polars": Format(_IN_POLARS, to_polars),
@@ -320,5 +335,5 @@ FORMATS: dict[str, Format] = {
     "postgres": Format(POSTGRES, to_postgres),
     "xlsx": Format(_IN_XLSX, to_xlsx, trims=True),
 }
-ALIKE = ("parquet", "feather", "arrow stream", "polars", "pandas on arrow")
+ALIKE = ("parquet", "objects", "feather", "arrow stream", "polars", "pandas on arrow")
 """Formats that hold what Arrow does, so that the same must be admitted."""

@@ -167,7 +167,8 @@ def propose_together(
         for each, choice, profile in zip(tables, linked, seen, strict=True)
     )
     first = tables[0].source
-    folder = Path() if first.kind in {"memory", "postgres"} else Path(first.location).parent
+    is_here = first.kind != "memory" and "://" not in first.location
+    folder = Path(first.location).parent if is_here else Path()
     dataset = Dataset(
         name=first.stem if first.kind == "postgres" and len(tables) > 1 else tables[0].called,
         tables=tuple(each.table for each in proposed),

@@ -277,8 +277,11 @@ def _place(node: Node) -> Source:
     if "kind" not in entries:
         return _of_path(entries["path"], declared)
     kind = entries["kind"].one_of(list(FORMATS), SOURCE_KIND_ALSO)
-    with node.blamed():
-        return Source(kind=kind, location=entries["path"].text(), **declared)  # type: ignore[arg-type]  # — each was read as what it is
+    try:
+        with node.blamed():
+            return Source(kind=kind, location=entries["path"].text(), **declared)  # type: ignore[arg-type]  # — each was read as what it is
+    except SourceUnsupported as error:
+        raise node.error(error.message, hint=error.hint) from None
 
 
 def _of_path(node: Node, declared: Mapping[str, object]) -> Source:

@@ -16,6 +16,7 @@ from discreet.errors import InvalidArgument, SourceUnsupported
 from discreet.hints import Hint
 from discreet.tables.formats import ENDINGS, FORMATS
 from discreet.tables.schema.database_url import DatabaseUrl, is_database_url
+from discreet.tables.schema.object_url import ObjectUrl, is_object_url, refuse_elsewhere
 
 SourceKind: TypeAlias = str
 """How a source is read: one of `FORMATS`, or `memory`."""
@@ -49,8 +50,8 @@ class Source:
 
     Args:
         kind: how to read it. `memory` tables exist in one process only and can't be named in a file.
-        location: a path; for Parquet a folder or a pattern such as `visits/*.parquet`, too; for `postgres` the
-            database's URL, without a password; for `memory`, any label.
+        location: a path; for Parquet a folder or a pattern such as `visits/*.parquet`, too, or an object's URL, such
+            as `s3://clinic/visits/`; for `postgres` the database's URL, without a password; for `memory`, any label.
         table: the table inside a database, or the sheet of a spreadsheet; None if it holds only one.
         missing: texts that stand for NULL, where cells are texts; in CSV files and spreadsheets the empty one does too.
         delimiter: what stands between the cells of a CSV file, one ASCII character; None for the one of `,` `;` tab `|`
@@ -100,8 +101,7 @@ class Source:
         check_one_of("kind of source", self.kind, [*FORMATS, "memory"])
         if not self.location:
             raise InvalidArgument("a source needs a location")
-        if self.kind == "postgres":
-            DatabaseUrl.read(self.location)  # which refuses a password, whoever may read it here
+        self._check_place()
         for name, default in defaults().items():
             if getattr(self, name) != default and name not in self._options:
                 raise InvalidArgument(f"{name} means nothing for a source of kind {self.kind!r}: {_WHY_NOT[name]}")
@@ -126,6 +126,27 @@ class Source:
                 f"there is no text encoding {self.encoding[:50]!r}", hint=Hint.of("{encoding}", encoding="latin-1")
             )
 
+    def _check_place(self) -> None:
+        """Refuse what nothing here reads where it is; and a secret in a URL, whoever may read it there."""
+        if self.kind == "postgres":
+            DatabaseUrl.read(self.location)
+        if self.kind in {"postgres", "memory"}:
+            return
+        refuse_elsewhere(self.location)
+        if not is_object_url(self.location):
+            return
+        ObjectUrl.read(self.location)
+        if self.kind != "parquet":
+            raise SourceUnsupported(
+                f"of an object store only Parquet is read, and not {FORMATS[self.kind].called}",
+                hint="copy the object here, and name the file; or write it as Parquet",
+            )
+        if self.in_place:
+            raise InvalidArgument(
+                "in_place means nothing for an object store: nothing there stays open while a question runs, so that "
+                "another object could take its place unseen; leave it out to make a copy"
+            )
+
     def _check_signs(self) -> None:
         """Refuse signs of a CSV file that can't be distinguished from each other, or from the contents of cells."""
         signs = {"quote": self.quote or None, "escape": self.escape, "comment": self.comment}
@@ -143,7 +164,7 @@ class Source:
 
     @classmethod
     def of(cls, path: str | Path, **declared: Any) -> Self:  # noqa: ANN401 — the arguments of the class, checked there
-        """The file at `path`, of the kind that its name's ending says; or the database of a URL.
+        """The file at `path`, of the kind that its name's ending says; or the database or the objects of a URL.
 
         Args:
             path: of the file, or the URL; it isn't looked at. A `.db` is taken for a DuckDB file, which may turn out to
@@ -160,10 +181,14 @@ class Source:
         """
         if is_database_url(str(path)):
             return cls(kind="postgres", location=str(path), **declared)
-        name = Path(path).name.casefold()
+        refuse_elsewhere(str(path))
+        is_object = is_object_url(str(path))
+        name = (ObjectUrl.read(str(path)).stem if is_object else Path(path).name).casefold()
         for ending, kind in ENDINGS.items():
             if name.endswith(ending):
                 return cls(kind=kind, location=str(path), **declared)
+        if is_object:
+            return cls(kind="parquet", location=str(path), **declared)
         raise SourceUnsupported(
             f"the name {Path(path).name!r} doesn't say what kind of file it is",
             hint=f"known endings are {' '.join(ENDINGS)}",
@@ -179,7 +204,12 @@ class Source:
         """
         if self.kind == "postgres":
             return DatabaseUrl.read(self.location).database or self.kind
-        name = self.location if self.kind == "memory" else Path(self.location).name or self.kind
+        if self.kind == "memory":
+            name = self.location
+        elif is_object_url(self.location):
+            name = ObjectUrl.read(self.location).stem
+        else:
+            name = Path(self.location).name or self.kind
         ending = max((ending for ending in ENDINGS if name.casefold().endswith(ending)), key=len, default="")
         return name[: len(name) - len(ending)] or name
 

@@ -1,4 +1,4 @@
-"""Files: each opened once, and read as bytes.
+"""Files: each opened once, and read as bytes. An object of a store is another kind of file.
 
 Whatever happens to a file's path, one pass reads one version of it.
 """
@@ -11,9 +11,15 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from discreet.errors import SourceMissing, SourceUnsupported
+from discreet.tables.schema.object_url import is_object_url
+
+if TYPE_CHECKING:
+    from discreet.tables.sources.objects import OpenObject
+
+    AnyFile: TypeAlias = "OpenFile | OpenObject"
 
 _SAMPLE = 1 << 16
 _TRAILER = 8
@@ -31,6 +37,9 @@ class OpenFile:
         SourceMissing: there is no such file.
         SourceUnsupported: it can't be opened, or is a directory, pipe or device.
     """
+
+    is_far = False
+    """Whether what is read of it travels, so that few large pieces are better than many small ones."""
 
     def __init__(self, location: str) -> None:
         self._location = location
@@ -52,6 +61,14 @@ class OpenFile:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @property
+    def readable(self) -> str:
+        """What PyArrow reads."""
+        return self.path
+
+    def failure(self, error: Exception) -> None:
+        """Why it couldn't be read, unless that lies in what was read: of a file nothing is known."""
 
     def close(self) -> None:
         """Close it, if it is open."""
@@ -118,6 +135,25 @@ class OpenFile:
         """Some bytes of the file; `os.pread` would do it in one step, but Windows lacks it."""
         os.lseek(self._descriptor, start, os.SEEK_SET)
         return os.read(self._descriptor, size)
+
+
+def open_file(location: str) -> AnyFile:
+    """A file by its path, or an object by its URL, open for reading.
+
+    Raises:
+        SourceMissing: there is none.
+        SourceUnsupported: it can't be opened.
+    """
+    if not is_object_url(location):
+        return OpenFile(location)
+    from discreet.tables.sources.objects import OpenObject
+
+    return OpenObject(location)
+
+
+def absolute(location: str) -> str:
+    """The same location, whatever the current folder is; links stay."""
+    return location if is_object_url(location) else os.path.abspath(location)  # noqa: PTH100 — links stay
 
 
 def identity_of(*locations: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -52,8 +53,8 @@ def source_of(data: object, name: str) -> Source:
     """The source that `data` is.
 
     Args:
-        data: the path of a file, a folder of Parquet files or a pattern of their names; or the URL of a PostgreSQL
-            database; or a pandas, Polars or Arrow table; or an Ibis table on DuckDB.
+        data: the path of a file, a folder of Parquet files or a pattern of their names; or the URL of Parquet objects
+            or of a PostgreSQL database; or a pandas, Polars or Arrow table; or an Ibis table on DuckDB.
         name: what questions call the table. In a database or spreadsheet with several tables, that one is meant.
 
     Raises:
@@ -70,6 +71,8 @@ def source_of(data: object, name: str) -> Source:
         return data
     if isinstance(data, str) and is_database_url(data):
         return Source.of(data, table=_table_meant(data, name))
+    if isinstance(data, str) and "://" in data:
+        return Source.of(data)
     if isinstance(data, (str, os.PathLike)):
         return _of_path(Path(data), name)
     from discreet.tables.sources.frames import LIBRARIES
@@ -113,13 +116,20 @@ def _is_of_many(path: Path) -> bool:
         return False
 
 
+_SHORTENED = re.compile("[A-Za-z][A-Za-z0-9+.-]+:/")
+"""What is left of a URL in a path."""
+
+
 def _of_path(path: Path, name: str) -> Source:
     """The source at a path, which must be there; in a file of several tables, the one of that name."""
     if _is_of_many(path):
         return Source(kind="parquet", location=str(path))
     if not path.exists():
         raise SourceMissing(
-            f"there is no file {str(path)!r}", hint="check the path; it is relative to the current folder"
+            f"there is no file {str(path)!r}",
+            hint="check the path; it is relative to the current folder"
+            if _SHORTENED.match(str(path)) is None
+            else "give a URL as a text: as a path it loses a slash",
         )
     if not path.is_file():
         raise SourceUnsupported(f"{str(path)!r} isn't a regular file", hint="give the path of one file")

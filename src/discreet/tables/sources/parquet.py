@@ -1,23 +1,25 @@
-"""Parquet: files, folders and patterns, row group by row group."""
+"""Parquet: files or objects, folders and patterns of them, row group by row group."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from discreet.errors import SourceMissing, SourceUnsupported
+from discreet.errors import SourceError, SourceMissing, SourceUnsupported
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.arrow import MOST_BYTES, MOST_ROWS, deliver, delivered, slices, uuid_texts
-from discreet.tables.sources.files import OpenFile
+from discreet.tables.sources.files import absolute, open_file
 from discreet.tables.sources.partitions import Part, listing, parts_of
 from discreet.tables.sources.reader import Field, OpenSource, column_names
+
+if TYPE_CHECKING:
+    from discreet.tables.sources.files import AnyFile
 
 _BUFFER = 1 << 20
 _FEW_BYTES = 4
@@ -64,7 +66,7 @@ class OpenParquet(OpenSource):
         specs: list[_Spec] | None = None
         rows, sizes = 0, dict[str, int]()
         for part in self._parts:
-            with OpenFile(part.path) as file, self._reading(file) as found:
+            with open_file(part.path) as file, self._reading(file) as found:
                 self._identities.append(file.fingerprint)
                 self._groups.append(range(found.num_row_groups))
                 self._rows_in_group.append([found.metadata.row_group(each).num_rows for each in self._groups[-1]])
@@ -110,7 +112,7 @@ class OpenParquet(OpenSource):
         """What tells files apart from what they were, as they are now."""
         found = []
         for part in parts:
-            with OpenFile(part.path) as file:
+            with open_file(part.path) as file:
                 found.append(self._identity_of(file))
         return found
 
@@ -130,7 +132,7 @@ class OpenParquet(OpenSource):
         """
         marks = []
         for part, identity in zip(self._parts, self._identities, strict=True):
-            with OpenFile(part.path) as file:
+            with open_file(part.path) as file:
                 self._check(file, identity)
                 marks.append(file.mark())
         found: list[dict[int, list[int]]] = [{}]
@@ -145,12 +147,30 @@ class OpenParquet(OpenSource):
         return [ParquetPiece(self, groups, marks) for groups in found]
 
     @contextmanager
-    def _reading(self, file: OpenFile, unit: str = "us", categories: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
-        """The file, with all that PyArrow says of damage said without its words: they may quote a cell."""
-        is_damaged = False
+    def _reading(
+        self,
+        file: AnyFile,
+        unit: str = "us",
+        categories: Sequence[str] = (),
+        footer: pq.FileMetaData | None = None,
+        *,
+        whole: bool = False,
+    ) -> Iterator[pq.ParquetFile]:
+        """The file, with all that PyArrow says of damage said without its words: they may quote a cell.
+
+        Args:
+            file: open.
+            unit: of timestamps of 96 bits.
+            categories: columns of texts that are read as these.
+            footer: of the file, if it was read before.
+            whole: whether row groups are read to their end, so that much of them may be fetched at a time.
+        """
+        problem: SourceError | None = None
         try:
             with pq.ParquetFile(
-                file.path,
+                file.readable,
+                metadata=footer,
+                pre_buffer=whole and file.is_far,
                 page_checksum_verification=True,
                 coerce_int96_timestamp_unit=unit,
                 read_dictionary=list(categories),
@@ -160,20 +180,20 @@ class OpenParquet(OpenSource):
         except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
             if isinstance(error, SourceMissing):
                 raise
-            is_damaged = True
-        if is_damaged:
-            raise SourceUnsupported(
+            problem = file.failure(error) or SourceUnsupported(
                 f"the file {self.location!r} isn't Parquet, is damaged or is encrypted", hint="write it again"
             )
+        if problem is not None:
+            raise problem from None
 
     def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
         """The rows, file by file."""
         for part, identity, groups in zip(self._parts, self._identities, self._groups, strict=True):
-            with OpenFile(part.path) as file:
+            with open_file(part.path) as file:
                 self._check(file, identity)
                 yield from self._rows(file, part, groups, chosen)
 
-    def _check(self, file: OpenFile, identity: str) -> None:
+    def _check(self, file: AnyFile, identity: str) -> None:
         """Refuse a file that isn't the one that was opened before."""
         if self._identity_of(file) != identity:
             raise SourceUnsupported(
@@ -181,16 +201,19 @@ class OpenParquet(OpenSource):
                 hint="read it while nobody is writing to it",
             )
 
-    def _identity_of(self, file: OpenFile) -> str:
+    def _identity_of(self, file: AnyFile) -> str:
         """What tells whether a file is the one that was opened before."""
         return file.fingerprint
 
-    def _rows(self, file: OpenFile, part: Part, groups: Sequence[int], chosen: list[Field]) -> Iterator[pa.RecordBatch]:
+    def _rows(self, file: AnyFile, part: Part, groups: Sequence[int], chosen: list[Field]) -> Iterator[pa.RecordBatch]:
         """The rows of some row groups of a file."""
         specs = [self._specs[each.name] for each in chosen if each.name not in self._partitions]
         categories = [spec.written for spec in specs if pa.types.is_dictionary(spec.field.type)]
         int96 = [spec.written for spec in specs if spec.as_int96]
-        with self._reading(file, categories=categories) as found, self._reading(file, "ms") as coarse:
+        with (
+            self._reading(file, categories=categories, whole=True) as found,
+            self._reading(file, "ms", footer=found.metadata, whole=True) as coarse,
+        ):
             for group in groups:
                 columns = [spec.written for spec in specs]
                 size = self._batch_size(file, found, group, columns)
@@ -206,7 +229,7 @@ class OpenParquet(OpenSource):
                     for piece in slices(mended.select(columns)):
                         yield self._batch(piece, part, chosen, piece.num_rows)
 
-    def _batch_size(self, file: OpenFile, found: pq.ParquetFile, group: int, columns: list[str]) -> int:
+    def _batch_size(self, file: AnyFile, found: pq.ParquetFile, group: int, columns: list[str]) -> int:
         """How many rows to read at a time: a long text that is stored once may stand in all of them."""
         rows, repeated = MOST_ROWS, []
         for chunk in _chunks(found, group):
@@ -219,7 +242,7 @@ class OpenParquet(OpenSource):
                 repeated.append(name)
         if not repeated:
             return rows
-        with self._reading(file, categories=repeated) as coded:
+        with self._reading(file, categories=repeated, footer=found.metadata) as coded:
             first = next(coded.iter_batches(1, row_groups=[group], columns=repeated), None)
         longest = 1 if first is None else sum(_longest(first.column(name)) for name in repeated)
         return max(1, min(rows, MOST_BYTES // max(longest, 1)))
@@ -268,7 +291,7 @@ class ParquetPiece(OpenParquet):
 
     def __init__(self, whole: OpenParquet, groups: Mapping[int, Sequence[int]], marks: Sequence[str]) -> None:
         vars(self).update(vars(whole))
-        self._parts = [replace(self._parts[file], path=os.path.abspath(self._parts[file].path)) for file in groups]  # noqa: PTH100 — links stay
+        self._parts = [replace(self._parts[file], path=absolute(self._parts[file].path)) for file in groups]
         self._identities = [marks[file] for file in groups]
         self._rows_in_group = [[self._rows_in_group[file][group] for group in own] for file, own in groups.items()]
         self._groups = list(groups.values())
@@ -280,7 +303,7 @@ class ParquetPiece(OpenParquet):
         except (SourceMissing, SourceUnsupported):
             return False
 
-    def _identity_of(self, file: OpenFile) -> str:
+    def _identity_of(self, file: AnyFile) -> str:
         """What it is on any machine."""
         return file.mark()
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
 from discreet.errors import SourceMissing, SourceUnsupported
 from discreet.tables.formats import FORMATS
+from discreet.tables.schema.object_url import ObjectUrl, is_object_url
 
 _ENDINGS = FORMATS["parquet"].endings
 PATTERN = "*?["
@@ -24,7 +25,7 @@ class Part:
     """One file of a source.
 
     Args:
-        path: of the file.
+        path: of the file; of an object its URL.
         values: what the names of the folders above it say, such as `year=2024`; the columns of partitions.
     """
 
@@ -38,14 +39,16 @@ def parts_of(location: str) -> list[Part]:
     Hidden files, and those whose names start with `_`, are none of them: Spark and others keep their own notes there.
 
     Args:
-        location: a file, a folder, or a pattern such as `visits/**/*.parquet`.
+        location: a file, a folder, or a pattern such as `visits/**/*.parquet`; or the URL of objects.
 
     Raises:
         SourceMissing: there are no such files.
         SourceUnsupported: a folder has files of other endings; or folders say different columns for different files.
     """
     path = Path(location)
-    if path.is_dir():
+    if is_object_url(location):
+        parts = list(_objects(location))
+    elif path.is_dir():
         parts = list(_below(path, location))
     elif path.exists() or not any(sign in location for sign in PATTERN):
         return [Part(location)]
@@ -86,14 +89,37 @@ def _below(folder: Path, location: str) -> Iterator[Part]:
         ) from None
     for path in paths:
         inner = path.relative_to(folder)
-        if any(name.startswith(("_", ".")) for name in inner.parts) or path.is_dir():
-            continue
-        if not path.name.casefold().endswith(_ENDINGS):
-            raise SourceUnsupported(
-                f"the folder {location!r} has files that aren't called {' or '.join(_ENDINGS)}",
-                hint=f"name the ones to read by a pattern: {location.rstrip('/')}/**/*.parquet",
-            )
-        yield Part(str(path), _values(inner.parts[:-1]))
+        if not _is_hidden(inner.parts) and not path.is_dir():
+            yield _named(str(path), inner.parts, location)
+
+
+def _objects(location: str) -> Iterator[Part]:
+    """The objects of a URL."""
+    from discreet.tables.sources.objects import objects_at
+
+    url = ObjectUrl.read(location)
+    for path, names in objects_at(url):
+        if url.is_pattern:
+            yield Part(path, _values(names[:-1]))
+        elif not names:
+            yield Part(path)
+        elif not _is_hidden(names):
+            yield _named(path, names, url.shown)
+
+
+def _is_hidden(names: Sequence[str]) -> bool:
+    """Whether a file in a folder is none of a table's: it, or a folder that it is in, is someone's note."""
+    return any(name.startswith(("_", ".")) for name in names)
+
+
+def _named(path: str, names: Sequence[str], folder: str) -> Part:
+    """A file of a folder, by its names below that; one of another ending may have rows, so it isn't passed over."""
+    if not names[-1].casefold().endswith(_ENDINGS):
+        raise SourceUnsupported(
+            f"the folder {folder!r} has files that aren't called {' or '.join(_ENDINGS)}",
+            hint=f"name the ones to read by a pattern: {folder.rstrip('/')}/**/*.parquet",
+        )
+    return Part(path, _values(names[:-1]))
 
 
 def _matching(pattern: str) -> Iterator[Part]:
@@ -105,7 +131,7 @@ def _matching(pattern: str) -> Iterator[Part]:
             yield Part(found, _values(Path(found).parts[fixed:-1]))
 
 
-def _values(folders: tuple[str, ...]) -> dict[str, str | None]:
+def _values(folders: Sequence[str]) -> dict[str, str | None]:
     """The values of keys in the names of folders."""
     said = (folder.partition("=") for folder in folders if "=" in folder)
     return {unquote(name): None if text == _NULL else unquote(text) for name, _, text in said}
