@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from time import monotonic, time
+from threading import Lock
+from time import monotonic, sleep, time
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -186,6 +187,26 @@ def test_no_more_is_fetched_than_is_read(store: ObjectStore) -> None:
     assert not any(each.is_listing for each in store.heard)
     spans = [each.headers["range"].removeprefix("bytes=").split("-") for each in store.heard if each.method == "GET"]
     assert sum(int(last) - int(first) + 1 for first, last in spans) < len(file.getvalue()) / 5
+
+
+def test_objects_of_a_folder_are_opened_together(store: ObjectStore) -> None:
+    """Sixteen at a time at most; their rows stay in the order of their names."""
+    for number in range(40):
+        store.put("clinic", f"a/{number:02}.parquet", content(number * 4, 4))
+    lock, now, most = Lock(), [0], [0]
+
+    def behave(_: Heard, said: Said) -> Said:
+        with lock:
+            now[0] += 1
+            most[0] = max(most[0], now[0])
+        sleep(0.02)
+        with lock:
+            now[0] -= 1
+        return said
+
+    store.behave = behave
+    assert read(store.url("clinic", "a/"))["id"] == list(range(160))
+    assert 1 < most[0] <= 16
 
 
 # ── One version ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -8,10 +8,12 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
 from discreet.errors import SourceMissing, SourceUnsupported
 from discreet.tables.schema.object_url import is_object_url
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 
     AnyFile: TypeAlias = "OpenFile | OpenObject"
 
+T = TypeVar("T")
+
+_TOGETHER = 16
+"""Objects that are opened at a time."""
 _SAMPLE = 1 << 16
 _TRAILER = 8
 """The last bytes of a Parquet file: the length of its footer in four, and a sign."""
@@ -149,6 +155,20 @@ def open_file(location: str) -> AnyFile:
     from discreet.tables.sources.objects import OpenObject
 
     return OpenObject(location)
+
+
+def for_each(locations: Sequence[str], look: Callable[[str], T]) -> Iterator[T]:
+    """What is found of each file, in order; of objects several are looked at together, for each waits for its store.
+
+    Args:
+        locations: of the files.
+        look: opens one.
+    """
+    if len(locations) < 2 or not is_object_url(locations[0]):  # noqa: PLR2004 — one has nothing beside it
+        yield from map(look, locations)
+        return
+    with ThreadPoolExecutor(_TOGETHER) as threads:
+        yield from threads.map(look, locations)
 
 
 def absolute(location: str) -> str:

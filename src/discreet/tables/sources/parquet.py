@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from discreet.errors import SourceError, SourceMissing, SourceUnsupported
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.arrow import MOST_BYTES, MOST_ROWS, deliver, delivered, slices, uuid_texts
-from discreet.tables.sources.files import absolute, open_file
+from discreet.tables.sources.files import absolute, for_each, open_file
 from discreet.tables.sources.partitions import Part, listing, parts_of
 from discreet.tables.sources.reader import Field, OpenSource, column_names
 
@@ -46,6 +46,23 @@ class _Spec:
     as_int96: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What was seen of a file when it was opened first.
+
+    Args:
+        identity: which file it is.
+        rows: of each row group.
+        specs: of its columns.
+        sizes: how many bytes each column takes.
+    """
+
+    identity: str
+    rows: list[int]
+    specs: list[_Spec]
+    sizes: dict[str, int]
+
+
 class OpenParquet(OpenSource):
     """Parquet files of one schema.
 
@@ -65,14 +82,14 @@ class OpenParquet(OpenSource):
         self._rows_in_group: list[list[int]] = []
         specs: list[_Spec] | None = None
         rows, sizes = 0, dict[str, int]()
-        for part in self._parts:
-            with open_file(part.path) as file, self._reading(file) as found:
-                self._identities.append(file.fingerprint)
-                self._groups.append(range(found.num_row_groups))
-                self._rows_in_group.append([found.metadata.row_group(each).num_rows for each in self._groups[-1]])
-                mine = _specs(found, location)
-                rows += found.metadata.num_rows
-                _add_sizes(sizes, found)
+        for seen in for_each([part.path for part in self._parts], self._seen):
+            self._identities.append(seen.identity)
+            self._groups.append(range(len(seen.rows)))
+            self._rows_in_group.append(seen.rows)
+            mine = seen.specs
+            rows += sum(seen.rows)
+            for name, size in seen.sizes.items():
+                sizes[name] = sizes.get(name, 0) + size
             if specs is not None and _schema(specs) != _schema(mine):
                 raise SourceUnsupported(
                     f"the files of {location!r} have different columns, or types of them",
@@ -89,6 +106,12 @@ class OpenParquet(OpenSource):
             *(spec.field for spec in found_specs),
             *(Field(name=name, type=pa.string(), untyped=True) for name in self._partitions),
         )
+
+    def _seen(self, path: str) -> _Seen:
+        """The footer of a file."""
+        with open_file(path) as file, self._reading(file) as found:
+            groups = [found.metadata.row_group(number).num_rows for number in range(found.num_row_groups)]
+            return _Seen(file.fingerprint, groups, _specs(found, self.location), _sizes(found))
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -110,11 +133,12 @@ class OpenParquet(OpenSource):
 
     def _identities_now(self, parts: Sequence[Part]) -> list[str]:
         """What tells files apart from what they were, as they are now."""
-        found = []
-        for part in parts:
-            with open_file(part.path) as file:
-                found.append(self._identity_of(file))
-        return found
+        return list(for_each([part.path for part in parts], self._identity_at))
+
+    def _identity_at(self, path: str) -> str:
+        """What tells a file apart from what it was."""
+        with open_file(path) as file:
+            return self._identity_of(file)
 
     @property
     def rows(self) -> int:
@@ -130,11 +154,14 @@ class OpenParquet(OpenSource):
         Raises:
             SourceUnsupported: a file was changed since it was opened.
         """
-        marks = []
-        for part, identity in zip(self._parts, self._identities, strict=True):
-            with open_file(part.path) as file:
-                self._check(file, identity)
-                marks.append(file.mark())
+        known = {part.path: identity for part, identity in zip(self._parts, self._identities, strict=True)}
+
+        def marked(path: str) -> str:
+            with open_file(path) as file:
+                self._check(file, known[path])
+                return file.mark()
+
+        marks = list(for_each(list(known), marked))
         found: list[dict[int, list[int]]] = [{}]
         rows = 0
         for number, sizes in enumerate(self._rows_in_group):
@@ -346,12 +373,14 @@ def _either(one: _Spec, other: _Spec) -> _Spec:
     return _Spec(field, one.written, one.as_uuid, one.as_int96 or other.as_int96)
 
 
-def _add_sizes(sizes: dict[str, int], found: pq.ParquetFile) -> None:
-    """Add how many bytes each column takes, where all of it may be in a dictionary; far too many, where it isn't."""
+def _sizes(found: pq.ParquetFile) -> dict[str, int]:
+    """How many bytes each column takes, where all of it may be in a dictionary; far too many, where it isn't."""
+    sizes = dict[str, int]()
     for group in range(found.num_row_groups):
         for chunk in _chunks(found, group):
             size = chunk.total_uncompressed_size if chunk.has_dictionary_page else 1 << 62
             sizes[chunk.path_in_schema] = sizes.get(chunk.path_in_schema, 0) + size
+    return sizes
 
 
 def _as_categories(spec: _Spec, sizes: dict[str, int], rows: int) -> _Spec:
