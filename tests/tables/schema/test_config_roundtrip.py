@@ -112,7 +112,8 @@ def sources(draw: st.DrawFn) -> Source:
     ending = draw(st.sampled_from([".csv", ".CSV.gz", ".ndjson.zst", ".parquet", ".db", ".sqlite", "", ".xlsx"]))
     location = "/data/" + draw(st.text(st.characters(exclude_characters="/.\0", exclude_categories=["Cs"]))) + ending
     if kind == "postgres":
-        location = "postgresql://reader@db.example.org/" + quote(draw(names), safe="")
+        name = draw(names.filter(lambda name: "\0" not in name))
+        location = "postgresql://reader@db.example.org/" + quote(name, safe="")
     declared: dict[str, object] = {}
     if kind in UNTYPED:
         declared["missing"] = tuple(draw(st.lists(st.sampled_from(["?", ""]), max_size=2)))
