@@ -17,6 +17,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from deltalake import write_deltalake
 from pyarrow import csv, parquet
 
 from support.tables import write_arrow
@@ -409,6 +410,7 @@ FORMATS: dict[str, Callable[[Path, Path], object]] = {
     "census.xlsx": spreadsheet,
     "census.feather": lambda table, path: write_arrow(csv.read_csv(table), path),
     "census.parquet": lambda table, path: parquet.write_table(csv.read_csv(table), path),
+    "census": lambda table, path: write_deltalake(path, csv.read_csv(table)),
 }
 
 

@@ -58,6 +58,7 @@ VIOLATIONS = [
     ("randomness", "entropy.py", "random"),
     ("sources", "tables/proposals/twin.py", "sqlite3"),
     ("sources", "anonymity/twin.py", "python_calamine"),
+    ("sources", "tables/sources/twin.py", "deltalake"),
     ("duckdb", "gateway/twin.py", "discreet.duckdb.session"),
     ("duckdb", "query/twin.py", "discreet.duckdb"),
     ("floors", "duckdb/twin.py", "discreet.tables"),

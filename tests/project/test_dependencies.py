@@ -111,7 +111,18 @@ def test_every_dependency_is_used() -> None:
 
 def test_extras_are_what_users_are_told() -> None:
     """The extras are the ones the documentation names."""
-    assert set(EXTRAS) == {"server", "client", "sqlalchemy", "plot", "spark", "sail", "postgres", "shell", "xlsx"}
+    assert set(EXTRAS) == {
+        "server",
+        "client",
+        "sqlalchemy",
+        "plot",
+        "spark",
+        "sail",
+        "postgres",
+        "shell",
+        "xlsx",
+        "delta",
+    }
 
 
 def test_the_code_knows_its_version() -> None:

@@ -22,6 +22,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from discreet.tables import Kind, Source
+from support import delta
 from support.extremes import ARROW, CANARY, FLAGS, PANDAS, POSTGRES, RUNS, SQL, TEXTS, Cells, number, written
 from support.tables import write_arrow
 
@@ -97,6 +98,21 @@ def to_objects(folder: Path, columns: Mapping[str, Cells], rows: Rows) -> Writte
         parquet.write_table(part, folder / "o.parquet", version="2.6", row_group_size=20, write_statistics=False)
         store().put(bucket, f"t/{place}.parquet", (folder / "o.parquet").read_bytes())
     return Source.of(store().url(bucket, "t/")), None
+
+
+def to_delta(folder: Path, columns: Mapping[str, Cells], rows: Rows) -> Written:
+    """A Delta table of two files."""
+    table = arrow(columns, rows)
+    half = table.num_rows // 2
+    parts = {f"{number}.parquet": part for number, part in enumerate((table.slice(0, half), table.slice(half)))}
+    how: dict[str, Any] = {"row_group_size": 20, "write_statistics": False}
+    delta.commit(
+        folder / "t",
+        delta.protocol("timestampNtz"),
+        delta.metadata([delta.column(each.name, each.type) for each in table.schema]),
+        *(delta.data(folder / "t", name, part, **how) for name, part in parts.items()),
+    )
+    return Source.of(folder / "t"), None
 
 
 def to_feather(folder: Path, columns: Mapping[str, Cells], rows: Rows) -> Written:
@@ -316,10 +332,16 @@ _IN_PARQUET = _lacks(
     *(each for each in ARROW if each.startswith("timestamp[s")),
 )  # fmt: skip
 
+_IN_DELTA = _lacks(
+    "uint8", "uint16", "uint32", "uint64", "decimal(76, 0)", "numbered categories", "float16", "decimal256(76, 10)",
+    "date64", "nothing", *(each for each in _IN_PARQUET if each.startswith("timestamp[ns")), catalogue=_IN_PARQUET,
+)  # fmt: skip
+
 FORMATS: dict[str, Format] = {
     "arrow": Format(ARROW, to_arrow),
     "parquet": Format(_IN_PARQUET, to_parquet),
     "objects": Format(_IN_PARQUET, to_objects),
+    "delta": Format(_IN_DELTA, to_delta),
     "feather": Format(_lacks("runs"), to_feather),
     "arrow stream": Format(ARROW, to_stream),
     "polars": Format(_IN_POLARS, to_polars),
@@ -335,5 +357,5 @@ FORMATS: dict[str, Format] = {
     "postgres": Format(POSTGRES, to_postgres),
     "xlsx": Format(_IN_XLSX, to_xlsx, trims=True),
 }
-ALIKE = ("parquet", "objects", "feather", "arrow stream", "polars", "pandas on arrow")
+ALIKE = ("parquet", "objects", "delta", "feather", "arrow stream", "polars", "pandas on arrow")
 """Formats that hold what Arrow does, so that the same must be admitted."""

@@ -16,7 +16,7 @@ class Format:
 
     Args:
         called: in the help of commands.
-        endings: of files' names, in small letters; none for what a server has, which a URL names.
+        endings: of files' names, in small letters; none for what a server has, which a URL names, and for folders.
         reader: the class in `discreet.tables.sources` that opens it, as `module:Class`. It is imported when a file is
             opened, for it may need a heavy library, or one that isn't installed.
         options: what may be declared of how a file is read; for the rest, `Source` says what it means nothing for.
@@ -56,6 +56,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             reader="parquet:OpenParquet",
             options=frozenset({"in_place"}),
         ),
+        "delta": Format(called="Delta tables", endings=(), reader="delta:OpenDelta"),
         "arrow": Format(called="Arrow", endings=(".arrow", ".feather", ".ipc"), reader="arrow_ipc:OpenIpc"),
         "xlsx": Format(called="XLSX", endings=(".xlsx",), reader="xlsx:OpenXlsx", options=_CELLS | _LINES | {"table"}),
         "duckdb": Format(
@@ -97,7 +98,7 @@ def listed(databases: str = "a database") -> str:
 
     Examples:
         >>> listed()
-        'CSV, JSON lines, Parquet, Arrow, XLSX, or a database of DuckDB or SQLite'
+        'CSV, JSON lines, Parquet, Delta tables, Arrow, XLSX, or a database of DuckDB or SQLite'
     """
     files = ", ".join(each.called for each in FORMATS.values() if not each.is_database)
     kinds = " or ".join(each.called for each in FORMATS.values() if each.is_database and each.endings)

@@ -243,6 +243,23 @@ def test_paths_start_at_the_folder_of_the_file(tmp_path: Path, monkeypatch: pyte
     assert (dataset.tables[0].source.location, dataset.ledger) == ("/data/adult.csv", "postgresql://ledger/x")
 
 
+def test_a_delta_table_is_found_beside_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever the process stands; saved, its kind is written down, and is known where the table isn't."""
+    for place in ("here/visits", "here/v.parquet", "adult.csv"):
+        (tmp_path / place / "_delta_log").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    for name in ("visits", "v.parquet"):
+        text = with_line('"adult.csv"', f'"{name}"').replace('missing = ["?"]\n', "")
+        (tmp_path / "here" / "discreet.toml").write_text(text, encoding="utf-8")
+        dataset = load_config(tmp_path / "here" / "discreet.toml")
+        assert dataset.tables[0].source == Source(kind="delta", location=str(tmp_path / "here" / name))
+        save_config(dataset, tmp_path / "there.toml")
+        (tmp_path / "here" / name).rename(tmp_path / f"gone {name}")
+        assert load_config(tmp_path / "there.toml").tables[0].source == dataset.tables[0].source
+    (tmp_path / "here" / "discreet.toml").write_text(EXAMPLE, encoding="utf-8")
+    assert load_config(tmp_path / "here" / "discreet.toml").tables[0].source.kind == "csv"
+
+
 def test_a_saved_folder_can_be_moved(tmp_path: Path) -> None:
     """What lies beside the file is named relative to it, so the folder works elsewhere; what doesn't is absolute."""
     here, there = tmp_path / "here", tmp_path / "there"

@@ -16,6 +16,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from deltalake import write_deltalake
 from pyarrow import csv, parquet
 
 from discreet.errors import SchemaMismatch, SourceMissing, SourceUnsupported
@@ -85,6 +86,13 @@ def by_pattern(path: Path) -> Path:
     return by_folder(path) / "*" / "*.parquet"
 
 
+def by_delta(path: Path) -> Path:
+    """A Delta table of two versions."""
+    write_deltalake(path / "delta", TABLE)
+    write_deltalake(path / "delta", TABLE, mode="overwrite")
+    return path / "delta"
+
+
 def by_feather(path: Path) -> Path:
     """An Arrow IPC file."""
     write_arrow(TABLE, path / "t.feather")
@@ -143,6 +151,7 @@ FILES: list[Callable[[Path], Path]] = [
     by_parquet,
     by_folder,
     by_pattern,
+    by_delta,
     by_feather,
     by_stream,
     by_duckdb,

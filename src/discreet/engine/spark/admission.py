@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from discreet import errors
 from discreet.duckdb.session import Session
@@ -29,6 +29,7 @@ from discreet.tables.admission.staging import LARGE, ROWS
 from discreet.tables.admission.unit_ceiling import Beyond
 from discreet.tables.admission.validation import check_schema, check_unchanged, check_zones
 from discreet.tables.schema.spark import SparkConnect
+from discreet.tables.sources import open_source
 from discreet.tables.sources.parquet import OpenParquet
 from discreet.tables.sources.pieces import READ_ELSEWHERE, Piece, pieces_of
 
@@ -74,7 +75,7 @@ def admit_by_cluster(  # noqa: PLR0913 — the keywords are for callers of sever
         return None
     with ExitStack() as used:
         opened = {
-            table.name: used.enter_context(OpenParquet(table.source))
+            table.name: cast("OpenParquet", used.enter_context(open_source(table.source)))
             for table in tables
             if table.source.kind == "parquet"
         }

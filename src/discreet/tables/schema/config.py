@@ -75,7 +75,7 @@ def load_config(path: str | os.PathLike[str]) -> Dataset:
     except (OSError, ValueError) as error:
         raise ConfigError(f"the file {str(path)!r} can't be read: {reason(error)}") from None
     folder = file.absolute().parent
-    return relocated(decode(parse(data)), lambda location: str(folder / location))
+    return relocated(decode(parse(data), folder), lambda location: str(folder / location))
 
 
 def loads(text: str) -> Dataset:
@@ -103,11 +103,15 @@ def relocated(dataset: Dataset, move: Callable[[str], str]) -> Dataset:
     return replace(dataset, tables=tables, ledger=moved(dataset.ledger), snapshots=snapshots)
 
 
-def decode(document: Mapping[str, object]) -> Dataset:
+def decode(document: Mapping[str, object], folder: Path = Path()) -> Dataset:
     """The dataset a document declares; paths stay as they are written.
 
     Guarantee: every key of the document has a meaning here, or it is refused; nothing that loosens the guarantee has
     a silent default (the adjacency and whose the rows are must be stated; where an id has no limits, questions must).
+
+    Args:
+        document: as TOML has it.
+        folder: that relative paths start in.
 
     Raises:
         ConfigError: a key is unknown, missing, of a wrong type or value, or contradicts another.
@@ -115,7 +119,7 @@ def decode(document: Mapping[str, object]) -> Dataset:
     top = Node("", dict(document)).table(DATASET, required=("name", "ledger", "adjacency", "budget", "tables"))
     analysts = top["analysts"].named() if "analysts" in top else {}
     nodes = top["tables"].named()
-    tables = tuple(_table(name, node) for name, node in nodes.items())
+    tables = tuple(_table(name, node, folder) for name, node in nodes.items())
     adjacency = Adjacency(top["adjacency"].one_of(list(Adjacency), ADJACENCY_ALSO))
     name, ledger, budget = top["name"].text(), top["ledger"].text(), _budget(top["budget"])
     with top["budget"].blamed():
@@ -189,7 +193,7 @@ def _budget(node: Node) -> Budget:
         return kind(amounts.get("epsilon"), amounts.get("delta"), rho=amounts.get("rho"))
 
 
-def _table(name: str, node: Node) -> Table:
+def _table(name: str, node: Node, folder: Path) -> Table:
     """One table."""
     required = ("source", "columns") if _goes_without_unit(node) else ("source", "unit", "columns")
     entries = node.table(TABLE, required=required, also=TABLE_ALSO)
@@ -202,7 +206,7 @@ def _table(name: str, node: Node) -> Table:
     unit = _unit(entries["unit"], columns) if "unit" in entries else None
     unique = tuple(_column_name(entry, names) for entry in entries["unique"].array()) if "unique" in entries else ()
     limits = _table_limits(entries.get("limits"), unit, public=public)
-    source = _source(entries["source"], entries.get("missing"))
+    source = _source(entries["source"], entries.get("missing"), folder)
     with node.blamed():
         return Table(
             name=name,
@@ -247,9 +251,9 @@ def _link(node: Node, column: str, names: list[str]) -> Link:
         return Link.of(column, node.text())
 
 
-def _source(node: Node, missing: Node | None) -> Source:
+def _source(node: Node, missing: Node | None, folder: Path) -> Source:
     """A table's source: a path whose ending says what kind it is, or a table that names the kind."""
-    source = _place(node)
+    source = _place(node, folder)
     if missing is None:
         return source
     with missing.blamed():
@@ -260,10 +264,10 @@ _TEXTS = ("table", "delimiter", "encoding", "quote", "escape", "comment")
 _FLAGS = ("multiline", "skip_malformed", "trailing_delimiter", "in_place")
 
 
-def _place(node: Node) -> Source:
+def _place(node: Node, folder: Path) -> Source:
     """The source without its texts for NULL."""
     if not isinstance(node.value, dict):
-        return _of_path(node, {})
+        return _of_path(node, {}, folder)
     entries = node.table(SOURCE, required=("path",), also=SOURCE_ALSO)
     declared: dict[str, object] = {
         **{name: entries[name].text(empty=name == "quote") for name in _TEXTS if name in entries},
@@ -275,7 +279,7 @@ def _place(node: Node) -> Source:
     if "dates" in entries:
         declared["dates"] = entries["dates"].one_of(list(get_args(DateOrder)), DATES_ALSO)
     if "kind" not in entries:
-        return _of_path(entries["path"], declared)
+        return _of_path(entries["path"], declared, folder)
     kind = entries["kind"].one_of(list(FORMATS), SOURCE_KIND_ALSO)
     try:
         with node.blamed():
@@ -284,11 +288,11 @@ def _place(node: Node) -> Source:
         raise node.error(error.message, hint=error.hint) from None
 
 
-def _of_path(node: Node, declared: Mapping[str, object]) -> Source:
-    """The source at a path whose ending says what it is."""
+def _of_path(node: Node, declared: Mapping[str, object], folder: Path) -> Source:
+    """The source at a path whose ending says what it is, or its folder."""
     try:
         with node.blamed():
-            return Source.of(node.text(), **declared)
+            return Source.of(node.text(), within=folder, **declared)
     except SourceUnsupported as error:
         raise node.error(error.message, hint=f"{error.hint}; or {SOURCE['kind']}") from None
 

@@ -157,6 +157,8 @@ SOURCE_KIND_ALSO = {
     "tsv": "csv",
     "txt": "csv",
     "pq": "parquet",
+    "deltalake": "delta",
+    "delta_lake": "delta",
     "feather": "arrow",
     "ipc": "arrow",
     "ndjson": "jsonl",

@@ -218,7 +218,10 @@ def declaration(column: Column) -> dict[str, Value]:
 
 
 def _source(table: Table) -> Value:
-    """The path alone where that says it all, else with what is declared; the kind where the ending doesn't say it."""
+    """The path alone where that says it all, else with what is declared; the kind where the ending doesn't say it.
+
+    That of a Delta table always: a folder that isn't there says nothing.
+    """
     source = table.source
     if source.kind == "memory":
         raise ConfigError(
@@ -227,7 +230,7 @@ def _source(table: Table) -> Value:
         )
     declared = {name: said for name, said in source.declared().items() if name != "missing"}
     try:
-        plain = Source.of(source.location).kind == source.kind
+        plain = Source.of(source.location).kind == source.kind != "delta"
     except SourceUnsupported:
         plain = False
     if plain and not declared:

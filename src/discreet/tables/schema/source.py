@@ -16,6 +16,7 @@ from discreet.errors import InvalidArgument, SourceUnsupported
 from discreet.hints import Hint
 from discreet.tables.formats import ENDINGS, FORMATS
 from discreet.tables.schema.database_url import DatabaseUrl, is_database_url
+from discreet.tables.schema.delta_folder import is_delta_folder
 from discreet.tables.schema.object_url import ObjectUrl, is_object_url, refuse_elsewhere
 
 SourceKind: TypeAlias = str
@@ -51,7 +52,8 @@ class Source:
     Args:
         kind: how to read it. `memory` tables exist in one process only and can't be named in a file.
         location: a path; for Parquet a folder or a pattern such as `visits/*.parquet`, too, or an object's URL, such
-            as `s3://clinic/visits/`; for `postgres` the database's URL, without a password; for `memory`, any label.
+            as `s3://clinic/visits/`; for `delta` the table's folder; for `postgres` the database's URL, without a
+            password; for `memory`, any label.
         table: the table inside a database, or the sheet of a spreadsheet; None if it holds only one.
         missing: texts that stand for NULL, where cells are texts; in CSV files and spreadsheets the empty one does too.
         delimiter: what stands between the cells of a CSV file, one ASCII character; None for the one of `,` `;` tab `|`
@@ -163,12 +165,13 @@ class Source:
             raise InvalidArgument("if no cell is quoted, nothing needs an escape", hint="leave escape out")
 
     @classmethod
-    def of(cls, path: str | Path, **declared: Any) -> Self:  # noqa: ANN401 — the arguments of the class, checked there
-        """The file at `path`, of the kind that its name's ending says; or the database or the objects of a URL.
+    def of(cls, path: str | Path, *, within: str | Path = "", **declared: Any) -> Self:  # noqa: ANN401 — the arguments of the class, checked there
+        """The file at `path`, of the kind that its name's ending says; a Delta table; or what a URL leads to.
 
         Args:
-            path: of the file, or the URL; it isn't looked at. A `.db` is taken for a DuckDB file, which may turn out to
-                be one of SQLite when it is opened.
+            path: of the file, or the URL. It isn't looked at but for being a Delta table's folder, whatever it is
+                called. A `.db` is taken for a DuckDB file, which may turn out to be one of SQLite when it is opened.
+            within: the folder that a relative path starts in; the current one, if it is left out.
             declared: what else is declared of it, as the class takes it.
 
         Raises:
@@ -183,6 +186,8 @@ class Source:
             return cls(kind="postgres", location=str(path), **declared)
         refuse_elsewhere(str(path))
         is_object = is_object_url(str(path))
+        if not is_object and is_delta_folder(Path(within, path)):
+            return cls(kind="delta", location=str(path), **declared)
         name = (ObjectUrl.read(str(path)).stem if is_object else Path(path).name).casefold()
         for ending, kind in ENDINGS.items():
             if name.endswith(ending):
@@ -191,7 +196,7 @@ class Source:
             return cls(kind="parquet", location=str(path), **declared)
         raise SourceUnsupported(
             f"the name {Path(path).name!r} doesn't say what kind of file it is",
-            hint=f"known endings are {' '.join(ENDINGS)}",
+            hint=f"known endings are {' '.join(ENDINGS)}; a Delta table's folder has _delta_log in it",
         )
 
     @property

@@ -15,9 +15,10 @@ from discreet.errors import SourceMissing, SourceUnsupported
 from discreet.tables.formats import FORMATS
 from discreet.tables.schema.database_schema import DatabaseSchema
 from discreet.tables.schema.database_url import is_database_url
+from discreet.tables.schema.delta_folder import delta_folder_around, is_delta_folder
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.files import OpenFile
-from discreet.tables.sources.partitions import PATTERN
+from discreet.tables.sources.partitions import PATTERN, parts_of
 from discreet.tables.sources.reader import OpenSource
 
 
@@ -30,7 +31,8 @@ def open_source(source: Source, data: Mapping[str, object] = MappingProxyType({}
 
     Raises:
         SourceMissing: there is no such file or table, or a source in memory came without its table.
-        SourceUnsupported: it is there, but can't be read: damaged, of another format, or too large for it.
+        SourceUnsupported: it is there, but can't be read: damaged, of another format, or too large for it; or Parquet
+            files are a Delta table's.
         ExtraMissing: what reads it isn't installed.
 
     Examples:
@@ -44,6 +46,8 @@ def open_source(source: Source, data: Mapping[str, object] = MappingProxyType({}
         from discreet.tables.sources.in_memory import OpenFrame
 
         return OpenFrame(source.location, data.get(source.location))
+    if source.kind == "parquet":
+        _check_no_delta_table(source.location)
     is_other = source.kind == "duckdb" and is_sqlite(source.location)  # a .db may be either
     module, _, reader = FORMATS["sqlite" if is_other else source.kind].reader.partition(":")
     return cast("OpenSource", getattr(import_module(f"discreet.tables.sources.{module}"), reader)(source))
@@ -53,8 +57,8 @@ def source_of(data: object, name: str) -> Source:
     """The source that `data` is.
 
     Args:
-        data: the path of a file, a folder of Parquet files or a pattern of their names; or the URL of Parquet objects
-            or of a PostgreSQL database; or a pandas, Polars or Arrow table; or an Ibis table on DuckDB.
+        data: the path of a file, a Delta table, a folder of Parquet files or a pattern of their names; or the URL of
+            Parquet objects or of a PostgreSQL database; or a pandas, Polars or Arrow table; or an Ibis table on DuckDB.
         name: what questions call the table. In a database or spreadsheet with several tables, that one is meant.
 
     Raises:
@@ -86,7 +90,7 @@ def source_of(data: object, name: str) -> Source:
 
 
 def source_at(path: str | Path, table: str | None = None) -> Source:
-    """The source at a path, by the ending of its name; what isn't a file is a folder or pattern of Parquet files.
+    """The source at a path, by the ending of its name; what isn't a file is a Delta table, or Parquet files.
 
     Args:
         path: which needn't exist, unless its name has no ending that is known; or a database's URL.
@@ -116,6 +120,24 @@ def _is_of_many(path: Path) -> bool:
         return False
 
 
+def _check_no_delta_table(location: str) -> None:
+    """Refuse Parquet files of which a Delta table's log says whether their rows are in the table.
+
+    Raises:
+        SourceUnsupported: they lie in a Delta table's folder.
+    """
+    if "://" in location:  # which objects there are is known once they are listed
+        return
+    table = delta_folder_around(location)
+    if table is None and _is_of_many(Path(location)):
+        table = delta_folder_around(*dict.fromkeys(Path(part.path).parent for part in parts_of(location)))
+    if table is not None:
+        raise SourceUnsupported(
+            f"{location!r} has files of the Delta table {table!r}, and perhaps rows in them that it has deleted",
+            hint="name the table's folder, as kind delta where kinds are named; pip install 'discreet[delta]' reads it",
+        )
+
+
 _SHORTENED = re.compile("[A-Za-z][A-Za-z0-9+.-]+:/")
 """What is left of a URL in a path."""
 
@@ -123,7 +145,7 @@ _SHORTENED = re.compile("[A-Za-z][A-Za-z0-9+.-]+:/")
 def _of_path(path: Path, name: str) -> Source:
     """The source at a path, which must be there; in a file of several tables, the one of that name."""
     if _is_of_many(path):
-        return Source(kind="parquet", location=str(path))
+        return Source(kind="delta" if is_delta_folder(path) else "parquet", location=str(path))
     if not path.exists():
         raise SourceMissing(
             f"there is no file {str(path)!r}",
