@@ -177,15 +177,17 @@ def test_a_key_that_is_a_folder_too_is_an_object(store: ObjectStore) -> None:
 
 
 def test_no_more_is_fetched_than_is_read(store: ObjectStore) -> None:
-    """Of one column only its pages, and the footer; no object is fetched whole, none is listed that is named."""
+    """Of one column only its pages, and the footer; no object is fetched whole, and only the log of Delta is listed."""
     wide = pa.table({f"c{number}": pa.array(range(number, number + 50_000), pa.int64()) for number in range(20)})
     file = BytesIO()
     parquet.write_table(wide, file, row_group_size=10_000, compression="none", use_dictionary=False)
     store.put("clinic", "wide.parquet", file.getvalue())
     with open_source(source_of(store.url("clinic", "wide.parquet"), "t")) as opened:
         assert sum(batch.num_rows for batch in opened.batches(["c3"])) == 50_000
-    assert not any(each.is_listing for each in store.heard)
-    spans = [each.headers["range"].removeprefix("bytes=").split("-") for each in store.heard if each.method == "GET"]
+    listed = [each.query["prefix"] for each in store.heard if each.is_listing]
+    assert set(listed) == {"_delta_log/", "wide.parquet/_delta_log/"}
+    fetched = [each for each in store.heard if each.method == "GET" and not each.is_listing]
+    spans = [each.headers["range"].removeprefix("bytes=").split("-") for each in fetched]
     assert sum(int(last) - int(first) + 1 for first, last in spans) < len(file.getvalue()) / 5
 
 
@@ -223,6 +225,29 @@ def at_request(number: int, do: Callable[[], None]) -> Callable[[Heard, Said], S
         return said
 
     return behave
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "visits/",
+        "visits/year=2024/",
+        "visits/*.parquet",
+        "visits/a.parquet",
+        "visits/year=2024/b.parquet",
+        "*/*.parquet",
+        "**/*.parquet",
+        "",
+    ],
+)
+def test_objects_of_a_delta_table_are_refused(store: ObjectStore, place: str) -> None:
+    """Whichever of them are named: its log may have deleted rows that are still there. Others beside it are read."""
+    for name in ("visits/a.parquet", "visits/year=2024/b.parquet", "others/c.parquet"):
+        store.put("clinic", name, OLD)
+    store.put("clinic", "visits/_delta_log/00000000000000000000.json", b"{}")
+    with pytest.raises(SourceUnsupported, match="of a Delta table"):
+        read(store.url("clinic", place))
+    assert read(store.url("clinic", "others/"))["id"] == list(range(ROWS))
 
 
 def versions(store: ObjectStore, location: str, change: Callable[[], None]) -> list[str]:

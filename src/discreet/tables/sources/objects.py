@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from discreet.errors import SourceError, SourceMissing, SourceUnsupported
+from discreet.tables.schema.delta_folder import LOG
 from discreet.tables.schema.object_url import Endpoint, ObjectUrl
 from discreet.tables.sources.object_failures import failure, of_the_store
 
@@ -102,17 +103,19 @@ def objects_at(url: ObjectUrl) -> list[tuple[str, Sequence[str]]]:
 
     Raises:
         SourceMissing: there is no such bucket, object or folder.
-        SourceUnsupported: the store doesn't list it.
+        SourceUnsupported: the store doesn't list it; or some are a Delta table's.
     """
     store = _store(url)
     if url.is_pattern:
         folder, signs = url.pattern()
+        _check_no_delta_table(store, url, folder)
         return [
             (url.at("/".join([*folder, *names])), names)
             for names in _below(store, url, folder, is_deep=len(signs) > 1 or "**" in signs)
             if _matches(names, signs)
         ]
     names = [each for each in url.names if each]
+    _check_no_delta_table(store, url, names)
     if not url.is_folder:
         found = _asked(url, lambda: store.get_file_info("/".join([url.bucket, *names])))
         if found.is_file:
@@ -120,11 +123,28 @@ def objects_at(url: ObjectUrl) -> list[tuple[str, Sequence[str]]]:
     return [(url.at("/".join([*names, *below])), below) for below in _below(store, url, names, is_deep=True)]
 
 
+def _check_no_delta_table(store: fs.S3FileSystem, url: ObjectUrl, folder: Sequence[str]) -> None:
+    """Refuse what lies in a Delta table's folder: its log may have deleted rows that are still in the objects."""
+    above = [[url.bucket, *folder[:depth]] for depth in range(len(folder) + 1)]
+    logs = _asked(url, lambda: store.get_file_info(["/".join([*each, LOG]) for each in above]))
+    if any(each.type != fs.FileType.NotFound for each in logs):
+        raise _of_a_delta_table(url)
+
+
+def _of_a_delta_table(url: ObjectUrl) -> SourceUnsupported:
+    return SourceUnsupported(
+        f"{url.shown!r} has files of a Delta table, and perhaps rows in them that it has deleted",
+        hint="copy the table's folder to a file system, where it is read as what it is",
+    )
+
+
 def _below(store: fs.S3FileSystem, url: ObjectUrl, folder: Sequence[str], *, is_deep: bool) -> list[Sequence[str]]:
     """The names of objects below a folder."""
     base = "/".join([url.bucket, *folder])
     found = _asked(url, lambda: store.get_file_info(fs.FileSelector(base, recursive=is_deep)))
     names = sorted(each.path[len(base) + 1 :].split("/") for each in found if each.is_file)
+    if any(LOG in each for each in names):
+        raise _of_a_delta_table(url)
     if any(not all(each) for each in names) or any(one == other for one, other in pairwise(names)):
         raise SourceUnsupported(
             f"names of objects in {url.shown!r} have slashes side by side, or at the end of what isn't empty",
