@@ -434,7 +434,9 @@ def tumult(rows: Rows, job: Job) -> Mapping[str, Asked]:
     session = Session.from_dataframe(
         privacy_budget=PureDPBudget(1_000_000), source_id="t", dataframe=frame, protected_change=AddOneRow()
     )
-    table = QueryBuilder("t")
+
+    def table() -> QueryBuilder:
+        return QueryBuilder("t")  # a new one for each: what is filtered by one stays so
 
     def numbers(*queries: object) -> list[float]:
         share = PureDPBudget(job.epsilon / len(queries))
@@ -442,16 +444,16 @@ def tumult(rows: Rows, job: Job) -> Mapping[str, Asked]:
 
     def counts(*names: str) -> np.ndarray:
         keys = KeySet.from_dict({name: list(job.keys[name]) for name in names})
-        found = session.evaluate(table.groupby(keys).count(), PureDPBudget(job.epsilon)).toPandas()
+        found = session.evaluate(table().groupby(keys).count(), PureDPBudget(job.epsilon)).toPandas()
         return grid(job, names, found[[*names, "count"]].to_numpy().tolist())
 
     def quantiles(*parts: float) -> list[float]:
-        return numbers(*(table.quantile("x", part, LOW, HIGH) for part in parts))
+        return numbers(*(table().quantile("x", part, LOW, HIGH) for part in parts))
 
     return {
-        "count": Asked(lambda: numbers(table.filter(f"x > {OVER}").count())),
-        "sum": Asked(lambda: numbers(table.sum("x", LOW, HIGH))),
-        "mean": Asked(lambda: numbers(table.average("x", LOW, HIGH))),
+        "count": Asked(lambda: numbers(table().filter(f"x > {OVER}").count())),
+        "sum": Asked(lambda: numbers(table().sum("x", LOW, HIGH))),
+        "mean": Asked(lambda: numbers(table().average("x", LOW, HIGH))),
         "count by group": Asked(lambda: counts(GROUP).tolist()),
         "median": Asked(lambda: quantiles(0.5)),
         "quartiles": Asked(lambda: quantiles(*QUARTILES)),
