@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -223,3 +224,19 @@ def test_a_batch_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytes
     with open_source(source) as opened, pytest.raises(SourceUnsupported, match="100 are allowed") as refusal:
         list(opened.batches(["id"]))
     assert "smaller batches" in refusal.value.hint
+
+
+def test_a_folder_that_is_named_by_a_value_is_in_no_error(tmp_path: Path) -> None:
+    """A file in one is called by its own name."""
+    folder = tmp_path / "t" / f"name={CANARY}"
+    folder.mkdir(parents=True)
+    file = folder / "1.parquet"
+    file.symlink_to("gone")
+    with pytest.raises(SourceError, match=r"'1\.parquet' in ") as missing:
+        open_source(source_of(tmp_path / "t", "t"))
+    assert CANARY not in f"{missing.value} {missing.value.__cause__} {missing.value.__context__}"
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(SourceUnsupported, match=r"'1\.parquet' in .* isn't a regular file") as pipe:
+        open_source(source_of(tmp_path / "t", "t"))
+    assert CANARY not in f"{pipe.value} {pipe.value.__cause__} {pipe.value.__context__}"

@@ -569,6 +569,31 @@ def test_a_store_that_answers_wrongly_is_refused(wrong: str, place: str, store: 
     assert refusal(store.url("clinic", place), SourceError)
 
 
+@pytest.mark.parametrize(
+    "wrong", [Said(403), Said(404), Said(301), Said(418), Said(200, OLD)], ids=lambda said: str(said.status)
+)
+def test_a_folder_that_is_named_by_a_value_is_in_no_error(wrong: Said, store: ObjectStore) -> None:
+    """An object in one is called by its own name, whatever its store says of it: here that no version is stated."""
+    store.put("clinic", f"visits/name={CANARY}/x.parquet", OLD)
+    store.behave = lambda heard, said: wrong if "x.parquet" in heard.key else said
+    for place in ("visits/", "visits/*/*.parquet"):
+        assert f"'x.parquet' in {store.url('clinic', place)!r}" in refusal(store.url("clinic", place), SourceError)
+
+
+def test_a_folder_that_is_named_by_a_value_is_in_no_error_of_a_change(store: ObjectStore) -> None:
+    """Whether it is noticed while an object is read, or before."""
+    key = f"visits/name={CANARY}/x.parquet"
+    store.put("clinic", key, OLD)
+    with open_source(source_of(store.url("clinic", "visits/"), "t")) as opened:
+        for first in (opened.batches(["id"]), None):
+            if first is not None:
+                next(first)
+            store.put("clinic", key, NEW)
+            with pytest.raises(SourceUnsupported, match="was changed while") as caught:
+                list(first or opened.batches(["id"]))
+            assert CANARY not in f"{caught.value} {caught.value.__cause__} {caught.value.__context__}"
+
+
 # ── Where a path is taken ────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -39,6 +39,10 @@ class OpenFile:
     Guarantee: `path` leads to the very file that was opened, even if another has taken its name since (on Linux and
     macOS; elsewhere it is the name, and `is_unchanged` finds out). `fingerprint` depends on the file, not on its name.
 
+    Args:
+        location: its path.
+        called: what errors call it; its path if it is left out.
+
     Raises:
         SourceMissing: there is no such file.
         SourceUnsupported: it can't be opened, or is a directory, pipe or device.
@@ -47,9 +51,9 @@ class OpenFile:
     is_far = False
     """Whether what is read of it travels, so that few large pieces are better than many small ones."""
 
-    def __init__(self, location: str) -> None:
+    def __init__(self, location: str, called: str | None = None) -> None:
         self._location = location
-        self._descriptor = _open(location)
+        self._descriptor = _open(location, called or repr(location))
         self.path = next(
             (
                 link
@@ -143,18 +147,22 @@ class OpenFile:
         return os.read(self._descriptor, size)
 
 
-def open_file(location: str) -> AnyFile:
+def open_file(location: str, called: str | None = None) -> AnyFile:
     """A file by its path, or an object by its URL, open for reading.
+
+    Args:
+        location: its path or URL.
+        called: what errors call it; its path or URL if it is left out.
 
     Raises:
         SourceMissing: there is none.
         SourceUnsupported: it can't be opened.
     """
     if not is_object_url(location):
-        return OpenFile(location)
+        return OpenFile(location, called)
     from discreet.tables.sources.objects import OpenObject
 
-    return OpenObject(location)
+    return OpenObject(location, called)
 
 
 def for_each(locations: Sequence[str], look: Callable[[str], T]) -> Iterator[T]:
@@ -192,7 +200,7 @@ def identity_of(*locations: str) -> str:
     return digest.hexdigest()
 
 
-def _open(location: str) -> int:
+def _open(location: str, called: str) -> int:
     """A descriptor of a regular file. It doesn't wait for a pipe's other end."""
     unreadable = False
     try:
@@ -202,12 +210,10 @@ def _open(location: str) -> int:
     except (OSError, ValueError):
         descriptor, unreadable = None, True
     if unreadable:
-        raise SourceUnsupported(f"the file {location!r} can't be opened", hint="is this user allowed to read it?")
+        raise SourceUnsupported(f"the file {called} can't be opened", hint="is this user allowed to read it?")
     if descriptor is None:
-        raise SourceMissing(
-            f"there is no file {location!r}", hint="check the path; it is relative to the current folder"
-        )
+        raise SourceMissing(f"there is no file {called}", hint="check the path; it is relative to the current folder")
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise SourceUnsupported(f"{location!r} isn't a regular file", hint="give the path of one file")
+        raise SourceUnsupported(f"{called} isn't a regular file", hint="give the path of one file")
     return descriptor

@@ -29,9 +29,9 @@ class _Cause:
     message: str
     hint: str
 
-    def error(self, url: ObjectUrl, region: str) -> SourceError:
+    def error(self, url: ObjectUrl, called: str, region: str) -> SourceError:
         """The error."""
-        said = {"place": repr(url.shown), "bucket": repr(url.bucket), "region": region}
+        said = {"place": called, "bucket": repr(url.bucket), "region": region}
         return self.kind(self.message.format(**said), hint=self.hint.format(**said))
 
 
@@ -97,13 +97,15 @@ def of_the_store(error: Exception) -> bool:
     return isinstance(error, FileNotFoundError) or _ERROR.search(str(error)) is not None
 
 
-def failure(error: Exception, url: ObjectUrl) -> SourceError:
+def failure(error: Exception, url: ObjectUrl, called: str | None = None) -> SourceError:
     """The error to raise for one of PyArrow's; to be raised where none is being handled.
 
     Args:
         error: of which `of_the_store` says that it is one, or any other of asking for an object.
         url: of what was asked for.
+        called: what that is called; its URL if it is left out.
     """
+    called = called or repr(url.shown)
     said = str(error)
     found, curl, there = _ERROR.search(said), _CURL.search(said), _REGION.search(said)
     codes = {f"curl {curl[1]}"} if curl else set()
@@ -111,5 +113,5 @@ def failure(error: Exception, url: ObjectUrl) -> SourceError:
     codes |= {"404"} if isinstance(error, FileNotFoundError) else set()
     for cause in _CAUSES:
         if cause.codes & codes:
-            return cause.error(url, there[1] if there else "eu-west-1")
-    return SourceUnsupported(f"the store refuses to read {url.shown!r}", hint="does it speak S3's protocol?")
+            return cause.error(url, called, there[1] if there else "eu-west-1")
+    return SourceUnsupported(f"the store refuses to read {called}", hint="does it speak S3's protocol?")

@@ -39,6 +39,7 @@ class OpenObject:
 
     Args:
         location: its URL.
+        called: what errors call it; its URL if it is left out.
 
     Raises:
         SourceMissing: there is no such object.
@@ -47,9 +48,10 @@ class OpenObject:
 
     is_far = True
 
-    def __init__(self, location: str) -> None:
+    def __init__(self, location: str, called: str | None = None) -> None:
         self._location = location
-        self._file, self.fingerprint = _opened(location)
+        self._called = called or repr(ObjectUrl.read(location).shown)
+        self._file, self.fingerprint = _opened(location, self._called)
         self._is_read = False
 
     def __enter__(self) -> Self:
@@ -61,7 +63,7 @@ class OpenObject:
         self.close()
         if self._is_read and (error is None or isinstance(error, SourceError)) and not self.is_unchanged():
             raise SourceUnsupported(
-                f"{self._location!r} was changed while it was being read", hint="read it while nobody is writing to it"
+                f"{self._called} was changed while it was being read", hint="read it while nobody is writing to it"
             ) from None
 
     @property
@@ -81,7 +83,7 @@ class OpenObject:
             SourceUnsupported: the store doesn't say.
         """
         try:
-            file, fingerprint = _opened(self._location)
+            file, fingerprint = _opened(self._location, self._called)
         except SourceMissing:
             return False
         file.close()
@@ -93,7 +95,7 @@ class OpenObject:
 
     def failure(self, error: Exception) -> SourceError | None:
         """Why it couldn't be read, unless that lies in what was read."""
-        return failure(error, ObjectUrl.read(self._location)) if of_the_store(error) else None
+        return failure(error, ObjectUrl.read(self._location), self._called) if of_the_store(error) else None
 
 
 def objects_at(url: ObjectUrl) -> list[tuple[str, Sequence[str]]]:
@@ -164,25 +166,25 @@ def _matches(names: Sequence[str], signs: Sequence[str]) -> bool:
     return is_shown and fnmatchcase(names[0], signs[0]) and _matches(names[1:], signs[1:])
 
 
-def _opened(location: str) -> tuple[pa.NativeFile, str]:
+def _opened(location: str, called: str) -> tuple[pa.NativeFile, str]:
     """An object, open, and which version of it the store says it is."""
     url = ObjectUrl.read(location)
-    store, place = _store(url), "/".join([url.bucket, *url.names])
-    file = _asked(url, lambda: store.open_input_file(place))
+    store, place = _store(url, called), "/".join([url.bucket, *url.names])
+    file = _asked(url, lambda: store.open_input_file(place), called)
     stated = {name: file.metadata().get(name) for name in _STATED}
     if not stated["ETag"]:
         raise SourceUnsupported(
-            f"the store of {location!r} doesn't say which version of an object it gives (no ETag)",
+            f"the store of {called} doesn't say which version of an object it gives (no ETag)",
             hint="copy the object here, and name the file",
         )
     return file, hashlib.sha256(f"{place!r} {stated}".encode()).hexdigest()
 
 
-def _store(url: ObjectUrl) -> fs.S3FileSystem:
+def _store(url: ObjectUrl, called: str | None = None) -> fs.S3FileSystem:
     """The store of an object, whose connections are used again."""
     said = frozenset((name, text) for name, text in os.environ.items() if name.startswith("AWS_"))
     endpoint = url.endpoint()
-    return _asked(url, lambda: _connected(endpoint, said, os.getpid()))
+    return _asked(url, lambda: _connected(endpoint, said, os.getpid()), called)
 
 
 @lru_cache(maxsize=8)
@@ -201,11 +203,11 @@ def _connected(endpoint: Endpoint, _environment: frozenset[tuple[str, str]], _pr
     return fs.S3FileSystem(**given)
 
 
-def _asked(url: ObjectUrl, ask: Callable[[], T]) -> T:
+def _asked(url: ObjectUrl, ask: Callable[[], T], called: str | None = None) -> T:
     """What a store answers; a failure is said in words of ours, to which none of others are chained."""
     problem: SourceError
     try:
         return ask()
     except (OSError, pa.ArrowException, ValueError) as error:
-        problem = failure(error, url)
+        problem = failure(error, url, called)
     raise problem

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from discreet.errors import SourceError, SourceMissing, SourceUnsupported
+from discreet.tables.schema.object_url import ObjectUrl, is_object_url
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.arrow import MOST_BYTES, MOST_ROWS, deliver, delivered, slices, uuid_texts
 from discreet.tables.sources.files import absolute, for_each, open_file
@@ -107,9 +109,16 @@ class OpenParquet(OpenSource):
             *(Field(name=name, type=pa.string(), untyped=True) for name in self._partitions),
         )
 
+    def _open(self, path: str) -> AnyFile:
+        """A file of the source, which errors call by its own name alone where folders are named by values."""
+        if not self._parts[0].values:
+            return open_file(path)
+        name = ObjectUrl.read(path).stem if is_object_url(path) else Path(path).name
+        return open_file(path, f"{name!r} in {self.location!r}")
+
     def _seen(self, path: str) -> _Seen:
         """The footer of a file."""
-        with open_file(path) as file, self._reading(file) as found:
+        with self._open(path) as file, self._reading(file) as found:
             groups = [found.metadata.row_group(number).num_rows for number in range(found.num_row_groups)]
             return _Seen(file.fingerprint, groups, _specs(found, self.location), _sizes(found))
 
@@ -137,7 +146,7 @@ class OpenParquet(OpenSource):
 
     def _identity_at(self, path: str) -> str:
         """What tells a file apart from what it was."""
-        with open_file(path) as file:
+        with self._open(path) as file:
             return self._identity_of(file)
 
     @property
@@ -157,7 +166,7 @@ class OpenParquet(OpenSource):
         known = {part.path: identity for part, identity in zip(self._parts, self._identities, strict=True)}
 
         def marked(path: str) -> str:
-            with open_file(path) as file:
+            with self._open(path) as file:
                 self._check(file, known[path])
                 return file.mark()
 
@@ -216,7 +225,7 @@ class OpenParquet(OpenSource):
     def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
         """The rows, file by file."""
         for part, identity, groups in zip(self._parts, self._identities, self._groups, strict=True):
-            with open_file(part.path) as file:
+            with self._open(part.path) as file:
                 self._check(file, identity)
                 yield from self._rows(file, part, groups, chosen)
 
