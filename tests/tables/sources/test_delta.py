@@ -313,6 +313,15 @@ def test_deleted_rows_of_a_file_that_is_not_there_are_refused(tmp_path: Path, mo
     assert "deletionVectors" in refusal(tmp_path).message
 
 
+@pytest.mark.parametrize("said", [protocol(least=1), protocol(least=2), protocol("timestampNtz")], ids=str)
+def test_deleted_rows_are_left_out_though_readers_are_told_of_none(said: Any, tmp_path: Path) -> None:
+    """A log that has deletion vectors and doesn't list the feature has deleted these rows all the same."""
+    table = pa.table({"a": pa.array([1, 2, 3], pa.int32())})
+    commit(tmp_path, said, metadata([INTEGER]), data(tmp_path, "1.parquet", table, deleted=[1]))
+    check_as_judged(tmp_path)
+    assert [row["a"] for row in rows_read(tmp_path)] == [1, 3]
+
+
 def test_texts_of_wrong_bytes_are_counted(tmp_path: Path) -> None:
     """As in any file."""
     texts = pa.array([b"a", b"\xff", b"\xfe"], pa.binary()).view(pa.string())
@@ -338,6 +347,24 @@ def test_a_file_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     assert len(rows_read(tmp_path)) == 2
     commit(tmp_path, *actions, data(tmp_path, "1.parquet", table))
     assert "can't be read" in refusal(tmp_path).message
+    for other in ("./1.parquet", "%31.parquet"):
+        again = data(tmp_path, "1.parquet", table)
+        again["add"]["path"] = other
+        commit(tmp_path, protocol(least=1), metadata([INTEGER]), data(tmp_path, "1.parquet", table), again)
+        assert "can't be read" in refusal(tmp_path).message
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    """Files in it aren't those that the log names; nor has any file a NUL in its name."""
+    add = data(tmp_path, "1.parquet", pa.table({"a": pa.array([1], pa.int32())}))
+    (tmp_path / "b").mkdir()
+    (tmp_path / "1.parquet").rename(tmp_path / "b" / "2.parquet")
+    add["add"] |= {"path": "b", "size": (tmp_path / "b").stat().st_size}
+    commit(tmp_path, protocol(least=1), metadata([INTEGER]), add)
+    assert "isn't Parquet" in refusal(tmp_path).message
+    add["add"]["path"] = "b%00"
+    commit(tmp_path, protocol(least=1), metadata([INTEGER]), add)
+    assert "can't be read" in refusal(tmp_path).message
 
 
 def test_required_is_what_the_log_and_the_files_say(tmp_path: Path) -> None:
@@ -362,6 +389,17 @@ def test_features_that_are_not_understood_are_refused(feature: str, tmp_path: Pa
     assert f"needs a reader of {feature} (drop the feature" in str(refusal(tmp_path))
 
 
+@pytest.mark.parametrize("said", [protocol(least=1), protocol("timestampNtz")], ids=str)
+def test_column_mapping_of_which_readers_are_not_told_is_refused(said: Any, tmp_path: Path) -> None:
+    """Some find the columns of such a table by one name, and some by the other."""
+    table = pa.table({"a": pa.array([1], pa.int32()), "b": pa.array([2], pa.int32())})
+    columns = [column("a", pa.int32(), physical="b")]
+    commit(tmp_path, said, metadata(columns, delta_columnMapping_mode="name"), data(tmp_path, "1.parquet", table))
+    assert "can't be read" in refusal(tmp_path).message
+    commit(tmp_path, protocol(least=2), metadata(columns, delta_columnMapping_mode="name"))
+    assert rows_read(tmp_path) == []
+
+
 def test_a_table_that_only_a_catalogue_knows_is_refused(tmp_path: Path) -> None:
     """Its newest versions aren't in the log."""
     commit(tmp_path, protocol("catalogManaged"), metadata([INTEGER]))
@@ -375,6 +413,9 @@ def test_what_can_not_be_read_is_named_with_its_cure(tmp_path: Path) -> None:
     )
     assert "column mapping 'id'" in str(refusal(tmp_path))
     table = pa.table({"a": pa.array([1, 2], pa.int32())})
+    for beside in ("typeWidening", "typeWidening-preview", "vacuumProtocolCheck"):
+        commit(tmp_path, protocol(beside, "deletionVectors"), metadata([INTEGER]))
+        assert f"needs a reader of deletionVectors beside {beside} (drop the feature" in str(refusal(tmp_path))
     for stats in ("{}", '{"numRecords": 1}', '{"numRecords": 3}'):
         add = data(tmp_path, "1.parquet", table, deleted=[0])
         add["add"]["stats"] = stats

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 from typing import TypeVar
 
 import pyarrow as pa
@@ -212,7 +213,10 @@ def _opened(file: DeltaFile, identity: str | None = None) -> OpenParquet:
         file: of the version.
         identity: of the file when the table was opened; None before.
     """
-    if Path(file.path).stat().st_size != file.size:
+    status = Path(file.path).stat()
+    if not S_ISREG(status.st_mode):
+        raise IsADirectoryError
+    if status.st_size != file.size:
         raise _WrongSizeError
     opened = OpenParquet(Source(kind="parquet", location=file.path))
     if identity not in (None, opened.identity):

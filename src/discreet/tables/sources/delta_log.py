@@ -23,7 +23,11 @@ _UNDERSTOOD = frozenset(
     {_MAPPING, _VECTORS, "timestampNtz", "typeWidening", "typeWidening-preview", "v2Checkpoint", "vacuumProtocolCheck"}
 )
 """Reader features by whose rules rows are read here, or which concern the log alone, as the library reads it."""
+_UNTOLD = frozenset({"typeWidening", "typeWidening-preview", "vacuumProtocolCheck"})
+"""Features beside which the library may not say which rows were deleted."""
 _MOST_READER_VERSION = 3
+_MAPPING_READER_VERSION = 2
+"""The version by which column mapping is told, where features aren't listed yet."""
 _PHYSICAL_NAME = b"delta.columnMapping.physicalName"
 _FEATURE = re.compile(r"Kernel error: Unsupported: Feature '(\w+)' is not supported")
 """How the library says that it doesn't know a feature, from the beginning on, where no value can stand."""
@@ -100,7 +104,7 @@ def newest_version(location: str) -> DeltaVersion:
     _check_protocol(location, protocol.min_reader_version, features, mapping)
     schema = _asked(location, lambda: pa.schema(opened.schema().to_arrow()))
     actions = _asked(location, lambda: pa.table(opened.get_add_actions()))
-    kept = _kept(opened, location) if _VECTORS in features else {}
+    kept = _kept(opened, location, features)
     columns = tuple(_column(each, mapped=mapping == "name") for each in schema)
     partitions = frozenset(metadata.partition_columns)
     return DeltaVersion(
@@ -195,11 +199,13 @@ def _check_protocol(location: str, least: int, features: frozenset[str], mapping
     """Refuse a table that can't be read right.
 
     Raises:
-        SourceUnsupported: it needs a feature of its readers that isn't understood.
+        SourceUnsupported: it needs a feature of its readers that isn't understood, or it doesn't say that it needs it.
     """
     unknown = sorted(features - _UNDERSTOOD)
     if unknown or least > _MOST_READER_VERSION:
         raise _not_understood(location, ", ".join(unknown) or f"version {least} of the protocol")
+    if mapping != "none" and _MAPPING not in features and least != _MAPPING_READER_VERSION:
+        raise _damaged(location)  # readers differ in whether names are then those in files
     if mapping not in ("none", "name"):
         raise SourceUnsupported(
             f"the Delta table {location!r} finds its columns by their number in files (column mapping {mapping!r})",
@@ -222,12 +228,21 @@ def vectors_unreadable(location: str) -> SourceUnsupported:
     )
 
 
-def _kept(opened: Any, location: str) -> dict[str, pa.Array]:  # noqa: ANN401 — deltalake needn't be installed
-    """Of files in which rows were deleted, which ones were kept; by path."""
+def _kept(
+    opened: Any,  # noqa: ANN401 — deltalake needn't be installed
+    location: str,
+    features: frozenset[str],
+) -> dict[str, pa.Array]:
+    """Of files in which rows were deleted, which ones were kept; by path. A log may have such without the feature."""
     found = None
     with suppress(SourceUnsupported):
         found = _asked(location, lambda: pa.table(opened.deletion_vectors()))
     if found is None:
+        beside = sorted(features & _UNTOLD)
+        if beside and _VECTORS not in features:
+            return {}
+        if beside:
+            raise _not_understood(location, f"{_VECTORS} beside {', '.join(beside)}")
         raise vectors_unreadable(location)
     paths, vectors = found.column("filepath").to_pylist(), found.column("selection_vector")
     return {unquote(path.removeprefix("file://")): vectors[place].values for place, path in enumerate(paths)}
@@ -241,10 +256,8 @@ def _files(
     Raises:
         SourceUnsupported: one lies elsewhere, is there twice, or its deleted rows can't be told.
     """
-    if len(actions) != len(actions.column("path").unique()):
-        raise _damaged(location)
     values = actions.column("partition").combine_chunks() if partitions else None
-    left = dict(kept)
+    left, seen = dict(kept), set[str]()
     for place, (written, size) in sorted(
         enumerate(zip(actions.column("path").to_pylist(), actions.column("size_bytes").to_pylist(), strict=True)),
         key=lambda each: each[1],
@@ -256,6 +269,9 @@ def _files(
                 hint="name the table that it was cloned from, or make a deep clone",
             )
         full = str(Path(folder) / path)
+        if full in seen or "\0" in full:  # a path may be spelled in several ways
+            raise _damaged(location)
+        seen.add(full)
         own = {} if values is None else {name: values.field(name).slice(place, 1) for name in partitions}
         yield DeltaFile(full, size, own, left.pop(full, None))
     if left:
