@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier, Event
@@ -11,6 +12,7 @@ import pytest
 
 import discreet as dp
 from discreet.gateway.turns import Turns
+from support.forked import asking
 
 COUNT = "SELECT COUNT(*) AS n FROM t"
 PATIENCE = 60.0
@@ -61,3 +63,37 @@ def test_a_turn_ends_with_an_error() -> None:
             raise ValueError("wrong")
     with turns.of("a"):
         pass
+
+
+FORKED = """
+import os, signal
+from threading import Event, Thread
+from discreet.gateway.turns import Turns
+
+turns, begun, over = Turns(), Event(), Event()
+
+def hold():
+    with turns.of("a"):
+        begun.set()
+        over.wait()
+
+thread = Thread(target=hold)
+thread.start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    with turns.of("a"), turns.of("b"):
+        os._exit(7)
+over.set()
+thread.join()
+with turns.of("a"):
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_forked_process_waits_for_no_thread_that_it_has_not() -> None:
+    """Threads stay behind, and whatever turns they have."""
+    ended = asking().run(FORKED)
+    assert (ended.returncode, ended.stderr) == (0, "")
