@@ -329,6 +329,8 @@ class Questions:
         """Carry out a question that waited, if it may still be asked; nothing was paid for it until now."""
         with self._turns.of(ticket.plan.digest):
             try:
+                if self.is_stopping:  # it may have waited for its turn for longer than a stopping service waits
+                    raise stopping()
                 if self.is_damaged:
                     raise _damaged()
                 check_holds(self._tables.tokens, ticket.attempt)
