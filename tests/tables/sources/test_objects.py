@@ -238,6 +238,9 @@ def at_request(number: int, do: Callable[[], None]) -> Callable[[Heard, Said], S
         "visits/year=2024/b.parquet",
         "*/*.parquet",
         "**/*.parquet",
+        "v*/**/b.parquet",
+        "**/*.json",
+        "**/_delta_log/*",
         "",
     ],
 )
@@ -248,7 +251,16 @@ def test_objects_of_a_delta_table_are_refused(store: ObjectStore, place: str) ->
     store.put("clinic", "visits/_delta_log/00000000000000000000.json", b"{}")
     with pytest.raises(SourceUnsupported, match="of a Delta table"):
         read(store.url("clinic", place))
-    assert read(store.url("clinic", "others/"))["id"] == list(range(ROWS))
+    for others in ("others/", "o*/*.parquet", "**/others/c.*", "[!v]*/**"):
+        assert read(store.url("clinic", others))["id"] == list(range(ROWS))
+
+
+def test_names_that_a_pattern_does_not_mean_are_no_matter(store: ObjectStore) -> None:
+    """Objects beside those that are meant may be called anything."""
+    for key in ("a/x.parquet", "b//x.parquet"):
+        store.put("clinic", key, OLD)
+    assert len(read(store.url("clinic", "a*/*.parquet"))["id"]) == ROWS
+    assert "slashes side by side" in refusal(store.url("clinic", "**/*.parquet"))
 
 
 def versions(store: ObjectStore, location: str, change: Callable[[], None]) -> list[str]:

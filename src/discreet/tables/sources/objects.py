@@ -111,18 +111,17 @@ def objects_at(url: ObjectUrl) -> list[tuple[str, Sequence[str]]]:
     if url.is_pattern:
         folder, signs = url.pattern()
         _check_no_delta_table(store, url, folder)
-        return [
-            (url.at("/".join([*folder, *names])), names)
-            for names in _below(store, url, folder, is_deep=len(signs) > 1 or "**" in signs)
-            if _matches(names, signs)
-        ]
+        is_deep = len(signs) > 1 or "**" in signs
+        found = _below(store, url, folder, is_deep=is_deep, is_meant=lambda names: _matches(names, signs))
+        return [(url.at("/".join([*folder, *names])), names) for names in found]
     names = [each for each in url.names if each]
     _check_no_delta_table(store, url, names)
     if not url.is_folder:
-        found = _asked(url, lambda: store.get_file_info("/".join([url.bucket, *names])))
-        if found.is_file:
+        place = _asked(url, lambda: store.get_file_info("/".join([url.bucket, *names])))
+        if place.is_file:
             return [(url.at("/".join(names)), ())]
-    return [(url.at("/".join([*names, *below])), below) for below in _below(store, url, names, is_deep=True)]
+    found = _below(store, url, names, is_deep=True, is_meant=lambda _: True)
+    return [(url.at("/".join([*names, *below])), below) for below in found]
 
 
 def _check_no_delta_table(store: fs.S3FileSystem, url: ObjectUrl, folder: Sequence[str]) -> None:
@@ -140,12 +139,21 @@ def _of_a_delta_table(url: ObjectUrl) -> SourceUnsupported:
     )
 
 
-def _below(store: fs.S3FileSystem, url: ObjectUrl, folder: Sequence[str], *, is_deep: bool) -> list[Sequence[str]]:
-    """The names of objects below a folder."""
+def _below(
+    store: fs.S3FileSystem,
+    url: ObjectUrl,
+    folder: Sequence[str],
+    *,
+    is_deep: bool,
+    is_meant: Callable[[Sequence[str]], bool],
+) -> list[Sequence[str]]:
+    """The names of objects below a folder that are meant; what else lies there may be called and be anything."""
     base = "/".join([url.bucket, *folder])
     found = _asked(url, lambda: store.get_file_info(fs.FileSelector(base, recursive=is_deep)))
-    names = sorted(each.path[len(base) + 1 :].split("/") for each in found if each.is_file)
-    if any(LOG in each for each in names):
+    everything = sorted(each.path[len(base) + 1 :].split("/") for each in found if each.is_file)
+    names = [each for each in everything if is_meant(each)]
+    tables = {tuple(each[: each.index(LOG)]) for each in everything if LOG in each}
+    if tables and any(tuple(each[:depth]) in tables for each in names for depth in range(len(each))):
         raise _of_a_delta_table(url)
     if any(not all(each) for each in names) or any(one == other for one, other in pairwise(names)):
         raise SourceUnsupported(
