@@ -92,6 +92,8 @@ def test_a_key_hints_at_where_it_belongs() -> None:
         ("s3://clinic/a//x", "single slashes"),
         ("s3://clinic//x", "single slashes"),
         ("s3://clinic/x%00", ""),
+        ("s3://clinic/visits%2Fx.parquet", "write /"),
+        ("s3://clinic/visits%2f*/x.parquet", "write /"),
         ("s3://clinic/x?region=a&region=b", ""),
         ("s3://clinic/x?endpoint_override=minio/data", "AWS_ENDPOINT_URL"),
         ("s3://clinic/x?endpoint_override=http://localhost&scheme=https", ""),

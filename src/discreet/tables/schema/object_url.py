@@ -81,6 +81,8 @@ class ObjectUrl:
             raise InvalidArgument(
                 "a name in an object's URL is empty", hint="s3://bucket/folder/key, with single slashes between names"
             )
+        if any("/" in name for name in self.names):  # in the store it is one all the same, and would hide folders here
+            raise InvalidArgument("a slash in an object's URL is encoded", hint="write / for %2F")
         if not _REGION.fullmatch(self.parameters.get("region", "none")):
             raise InvalidArgument("a region is a name such as eu-west-1")
         self.endpoint(_NOTHING_WRONG)  # whatever the environment says later
