@@ -66,6 +66,27 @@ def test_nobody_saves_up_time_by_asking_nothing() -> None:
     assert [queue.take() for _ in range(6)] == ["bob", "ann"] * 3
 
 
+def test_of_one_name_one_is_out_at_a_time() -> None:
+    """Others go before the next of it, and nobody is woken for what can't be taken; it has its turn afterwards."""
+    queue: FairQueue[str] = FairQueue()
+    for number, name in enumerate(["same", "same", "other", "same"]):
+        queue.put(f"subject {number}", f"{number} {name}", seconds=number, name=name)
+    assert [queue.take(), queue.take(), queue.take()] == ["0 same", "2 other", None]
+    woken = list[bool]()
+    waiting = Thread(target=lambda: woken.append(queue.wait()))
+    waiting.start()
+    queue.done("other")
+    waiting.join(0.05)
+    assert not woken
+    queue.done("same")
+    waiting.join(PATIENCE)
+    assert woken == [True]
+    assert [queue.take(), queue.take(), len(queue)] == ["1 same", None, 1]
+    queue.close()
+    assert queue.empty() == ["3 same"]
+    assert not queue.wait()
+
+
 def test_a_closed_queue_sends_everybody_home() -> None:
     """Those who wait for something as well."""
     queue: FairQueue[int] = FairQueue()

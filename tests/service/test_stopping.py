@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from threading import Event
-from time import monotonic, sleep
 
 import pytest
 
@@ -12,7 +11,7 @@ from discreet.errors import EngineUnavailable
 from discreet.ledger import State
 from discreet.service import Ask
 from discreet.service.workers import Worker
-from support.served import COUNT, PATIENCE, asked, became, outcome, served_in_threads
+from support.served import COUNT, PATIENCE, asked, became, served_in_threads
 
 
 def test_a_service_that_stops_leaves_nobody_behind_who_paid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,21 +64,5 @@ def test_a_question_that_was_planned_meanwhile_is_refused(tmp_path: Path, monkey
         monkeypatch.setattr(type(service._questions), "_planned", stopping)
         with pytest.raises(EngineUnavailable, match="being stopped"):
             service.ask(running.callers["analyst"], Ask(COUNT, {"epsilon": "1/10"}))
-        assert running.states() == []
-        assert service.drain()
-
-
-def test_a_question_that_waits_for_its_turn_is_refused(tmp_path: Path) -> None:
-    """It has a slot already, but nothing was paid for it; and whoever has the turn may take all the time there is."""
-    with served_in_threads(tmp_path) as running:
-        service = running.service
-        digest = service.plan(running.callers["analyst"], COUNT, {"epsilon": "1/9"}).digest
-        with service._questions._turns.of(digest):
-            ticket = service.ask(running.callers["analyst"], Ask(COUNT, {"epsilon": "1/9"}))
-            end = monotonic() + PATIENCE
-            while not service._questions._busy and monotonic() < end:
-                sleep(0.01)
-            service.stop()
-        assert outcome(ticket)["error"]["code"] == "engine_unavailable"
         assert running.states() == []
         assert service.drain()

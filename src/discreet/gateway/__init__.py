@@ -14,7 +14,6 @@ from discreet.gateway.opening import admissions_of, create_ledger, inspect, load
 from discreet.gateway.planning import declarations_digest
 from discreet.gateway.protected import Protected
 from discreet.gateway.size import Size
-from discreet.gateway.turns import Turns
 from discreet.gateway.versions import AdmissionReport
 
 __all__ = [
@@ -23,7 +22,6 @@ __all__ = [
     "DeclaredTable",
     "Protected",
     "Size",
-    "Turns",
     "Workload",
     "admissions_of",
     "cost_of",

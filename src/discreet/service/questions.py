@@ -25,7 +25,7 @@ from discreet.errors import (
     QuestionFailed,
     TooManyWaiting,
 )
-from discreet.gateway import Turns, declarations_digest
+from discreet.gateway import declarations_digest
 from discreet.ledger import Attempt
 from discreet.service.allowances import Allowances
 from discreet.service.api import Ask, Planned, Reply
@@ -90,7 +90,6 @@ class Questions:
         self._remembered = Remembered()
         self._keys = Keys()
         self._lock = Lock()
-        self._turns = Turns()
         self._closing = Event()
         asking, planning = shares(settings.slots, settings.planning.seconds)
         self._slots = [Worker(config, settings.times, share) for share in asking]
@@ -115,7 +114,7 @@ class Questions:
         with self._lock:  # a caller came before the service was told to stop, or is refused
             left = max((each.attempt.seconds for each in self._tickets.values() if not each.is_done), default=0)
         end = monotonic() + left + _STORING
-        while (ticket := self._waiting.take()) is not None:
+        for ticket in self._waiting.empty():
             self._finish(ticket, refusal)
         while self._busy and monotonic() < end:
             sleep(_LOOK)
@@ -266,7 +265,8 @@ class Questions:
                         retry_after=ceil(ticket.attempt.seconds),
                     )
                 self._take_allowance(ticket)
-                self._waiting.put(ticket.subject, ticket, seconds=ticket.attempt.seconds)
+                # Of one plan only one at a time: the next has the answer that it stores, for nothing.
+                self._waiting.put(ticket.subject, ticket, seconds=ticket.attempt.seconds, name=ticket.plan.digest)
             self._tickets[ticket.id] = ticket
             for each in self._remembered.add(ticket, self._settings.kept):
                 self._keys.release(self._tickets.pop(each.id))
@@ -306,7 +306,7 @@ class Questions:
                         recovered(slot, ticket.plan.step, self._closing.wait)
             except LedgerError as error:  # nothing is known of the slot, so nothing is asked
                 if (ticket := self._waiting.take()) is not None:
-                    self._finish(ticket, Reply.of(error))
+                    self._finish_taken(ticket, Reply.of(error))
 
     def _carry_out_next(self, slot: Worker) -> Ticket | None:
         """Carry out the next question, if there is still one; that one."""
@@ -322,29 +322,33 @@ class Questions:
             with self._lock:
                 self._busy -= 1
         if ticket is not None and reply is not None:
-            self._finish(ticket, reply)
+            self._finish_taken(ticket, reply)
         return ticket
 
     def _carried_out(self, slot: Worker, ticket: Ticket) -> Reply:
         """Carry out a question that waited, if it may still be asked; nothing was paid for it until now."""
-        with self._turns.of(ticket.plan.digest):
-            try:
-                if self.is_stopping:  # it may have waited for its turn for longer than a stopping service waits
-                    raise stopping()
-                if self.is_damaged:
-                    raise _damaged()
-                check_holds(self._tables.tokens, ticket.attempt)
-                over = begun(slot, ticket, self._settings.planning.patience)
-            except DiscreetError as error:
-                return Reply.of(error)
-            if over is not None:
-                return over
-            return carried_out(slot, ticket, self._settings.times.storing, lambda: self._give_up(ticket))
+        try:
+            if self.is_damaged:
+                raise _damaged()
+            check_holds(self._tables.tokens, ticket.attempt)
+            over = begun(slot, ticket, self._settings.planning.patience)
+        except DiscreetError as error:
+            return Reply.of(error)
+        if over is not None:
+            return over
+        return carried_out(slot, ticket, self._settings.times.storing, lambda: self._give_up(ticket))
 
     def _give_up(self, ticket: Ticket) -> None:
         """Note that what was paid for a question got no answer."""
         with suppress(LedgerError):  # then it counts as one without an outcome, which is no less
             self._tables.give_up(ticket.attempt.id)
+
+    def _finish_taken(self, ticket: Ticket, reply: Reply) -> None:
+        """Finish a question that had its turn, and let the next of the same plan have it."""
+        try:
+            self._finish(ticket, reply)
+        finally:
+            self._waiting.done(ticket.plan.digest)
 
     def _finish(self, ticket: Ticket, reply: Reply) -> None:
         """Give those who wait for a question the reply to it, and then its place to another."""
