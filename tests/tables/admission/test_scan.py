@@ -360,8 +360,14 @@ def test_a_clock_that_ticks_in_seconds_is_given_more_time(tmp_path: Path, monkey
 def test_a_file_from_the_future_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that is wrong, no later change could be told from an earlier one."""
     monkeypatch.setattr(OpenFile, "changed_at", lambda _: 2**62)
-    with pytest.raises(SourceUnsupported, match="in the future"):
+    with pytest.raises(SourceUnsupported, match=r"'.*people\.parquet' was changed at a time in the future"):
         in_place.places_of(str(write(tmp_path / "people.parquet", pa.array([1]))))
+    for who in ("Alice", "Bob"):
+        (tmp_path / "t" / f"name={who}").mkdir(parents=True)
+        write(tmp_path / "t" / f"name={who}" / "x.parquet", pa.array([1]))
+    with pytest.raises(SourceUnsupported, match=r"^a file of .*/t' was changed") as refused:
+        in_place.places_of(str(tmp_path / "t"))
+    assert "Alice" not in f"{refused.value}"
 
 
 def test_open_files_need_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -369,8 +375,8 @@ def test_open_files_need_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     path = write(tmp_path / "people.parquet", pa.array([1]))
     opened = OpenFile.__init__
 
-    def nameless(file: OpenFile, location: str) -> None:
-        opened(file, location)
+    def nameless(file: OpenFile, location: str, called: str | None = None) -> None:
+        opened(file, location, called)
         file.path = location
 
     monkeypatch.setattr(OpenFile, "__init__", nameless)

@@ -59,7 +59,8 @@ def places_of(location: str) -> tuple[Place, ...]:
             f"{location!r} has {len(parts):,} files, and a table in place has at most {MOST_FILES}",
             hint="write fewer and larger ones, or admit it as a copy: leave in_place out",
         )
-    return tuple(_place(str(Path(part.path).absolute())) for part in parts)
+    called = repr(location) if len(parts) == 1 else f"a file of {location!r}"  # folders may be named by values
+    return tuple(_place(str(Path(part.path).absolute()), called) for part in parts)
 
 
 @contextmanager
@@ -87,12 +88,12 @@ def check_places(places: Sequence[Place]) -> None:
             _check([file], [place])
 
 
-def _place(path: str) -> Place:
+def _place(path: str, called: str) -> Place:
     """A file, once the clock has left the moment of its last change."""
-    with OpenFile(path) as file:
+    with OpenFile(path, called) as file:
         if file.path == path:
             raise SourceUnsupported(
-                f"{path!r} can't be read in place on this system: an open file has no name of its own here",
+                f"{called} can't be read in place on this system: an open file has no name of its own here",
                 hint="admit it as a copy: leave in_place out",
             )
         file.write_out()
@@ -100,7 +101,7 @@ def _place(path: str) -> Place:
         wait = changed + (_FINE if changed % _SECOND else _COARSE) - time.time_ns()
         if wait > _COARSE:
             raise SourceUnsupported(
-                f"{path!r} was changed at a time in the future", hint="set the clock, or write the file again"
+                f"{called} was changed at a time in the future", hint="set the clock, or write the file again"
             )
         time.sleep(max(0, wait) / _SECOND)
         return Place(path, file.identity())
