@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from discreet.semicolons import piece_at
+from discreet import semicolons
 
 SIGNS = ("\\", ".")
 """What a command begins with; no question does."""
@@ -23,17 +23,9 @@ def cut(text: str) -> tuple[list[str], str]:
         >>> cut("\\budget\nSELECT ';' -- ;\n; SELECT 2")
         (['\\budget', "SELECT ';' -- ;"], ' SELECT 2')
     """
-    found, start, at, filled = list[str](), 0, 0, False
-    while at < len(text):
-        if command := (_SLIP if filled else _COMMAND).match(text, at):
-            found.append(text[start if filled else at : command.end()].strip())
-            start = at = command.end()
-            filled = False
-            continue
-        kind, end = piece_at(text, at)
-        if kind == "end":
-            found += [text[start:at].strip()] * filled
-            start, filled = end, False
-        filled = filled or kind == "said"
-        at = end
-    return found, text[start:] if filled else ""
+
+    def command(at: int, filled: bool) -> int | None:
+        found = (_SLIP if filled else _COMMAND).match(text, at)
+        return None if found is None else found.end()
+
+    return semicolons.cut(text, command)
