@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from discreet.errors import InvalidArgument
 from discreet.loopback import is_loopback
-from discreet.suggestions import nearest
+from discreet.tables.schema.url_parameters import check_known, parameters_in
 
 _SCHEME = re.compile("postgres(ql)?://")
 _PARAMETERS = frozenset(
@@ -54,11 +54,7 @@ class DatabaseUrl:
         """Refuse what would tell a secret, or rows to the wrong machine."""
         if secret := sorted(_SECRET & self.parameters.keys()):
             raise _has_password(secret[0])
-        for name in sorted(self.parameters.keys() - _PARAMETERS):
-            close = nearest(name, _PARAMETERS)  # the name itself isn't quoted: it may be what a ? in a password cut off
-            raise InvalidArgument(
-                "a database's URL has a parameter that isn't known", hint=f"did you mean {close}?" if close else ""
-            )
+        check_known(self.parameters, _PARAMETERS, "a database's URL")
         if any("\0" in each for each in self.parameters.values()):
             raise InvalidArgument("a database's URL holds no NUL")
         mode = self.parameters.get("sslmode", _VERIFIED)
@@ -95,12 +91,8 @@ class DatabaseUrl:
         if set(database) & set("/:@"):  # perhaps of a password with a slash in it, so nothing is quoted
             raise _unread()
         pairs = [("user", user), *_hosts(hosts), ("dbname", database)]
-        said = {name: unquote(value) for name, value in pairs if value}
-        for pair in filter(None, query.split("&")):
-            name, _, value = pair.partition("=")
-            if said.setdefault(unquote(name), unquote(value)) != unquote(value):
-                raise InvalidArgument("a database's URL says something twice, and differently")
-        return cls(said)
+        said = [(name, unquote(value)) for name, value in pairs if value]
+        return cls(parameters_in(query, "a database's URL", said))
 
     @property
     def database(self) -> str:

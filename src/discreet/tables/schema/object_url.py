@@ -12,12 +12,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Self
 from urllib.parse import quote, unquote
 
 from discreet.errors import InvalidArgument, SourceUnsupported
 from discreet.loopback import is_loopback
-from discreet.suggestions import nearest
+from discreet.tables.schema.url_parameters import check_known, parameters_in
 
 _SCHEME = re.compile("s3://", re.IGNORECASE)
 _ANY_SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]*)://")
@@ -67,14 +68,9 @@ class ObjectUrl:
 
     def __post_init__(self) -> None:
         """Refuse what would tell a secret, or rows to everyone on the way."""
-        for name in sorted(self.parameters.keys() - _PARAMETERS):
-            if _SECRET.search(name):
-                raise _has_key()
-            close = nearest(name, _PARAMETERS)  # the name itself isn't quoted: it may be what a ? in a secret cut off
-            raise InvalidArgument(
-                "an object's URL has a parameter that isn't known",
-                hint=f"did you mean {close}?" if close else f"known are {', '.join(sorted(_PARAMETERS))}",
-            )
+        if _SECRET.search(min(self.parameters.keys() - _PARAMETERS, default="")):
+            raise _has_key()
+        check_known(self.parameters, _PARAMETERS, "an object's URL", hint=f"known are {', '.join(sorted(_PARAMETERS))}")
         if "\0" in unquote(self.path) or any("\0" in each for each in self.parameters.values()):
             raise InvalidArgument("an object's URL holds no NUL")
         if not all(self.names[:-1]):
@@ -109,12 +105,7 @@ class ObjectUrl:
             raise _has_key()
         if scheme is None or not _BUCKET.fullmatch(bucket):
             raise InvalidArgument("the object's URL can't be read", hint="s3://bucket/folder/key.parquet")
-        said: dict[str, str] = {}
-        for pair in filter(None, query.split("&")):
-            name, _, value = pair.partition("=")
-            if said.setdefault(unquote(name), unquote(value)) != unquote(value):
-                raise InvalidArgument("an object's URL says something twice, and differently")
-        return cls(bucket, path, said)
+        return cls(bucket, path, parameters_in(query, "an object's URL"))
 
     @cached_property
     def names(self) -> list[str]:
@@ -209,6 +200,16 @@ def is_object_url(location: str) -> bool:
         (True, False)
     """
     return _SCHEME.match(location) is not None
+
+
+def last_name(location: str) -> str:
+    """The last name of a path, or of an object's URL.
+
+    Examples:
+        >>> last_name("visits/a.parquet"), last_name("s3://clinic/visits/b%20c.parquet?region=eu-west-1")
+        ('a.parquet', 'b c.parquet')
+    """
+    return ObjectUrl.read(location).stem if is_object_url(location) else Path(location).name
 
 
 def refuse_elsewhere(location: str) -> None:

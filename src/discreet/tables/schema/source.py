@@ -17,7 +17,7 @@ from discreet.hints import Hint
 from discreet.tables.formats import ENDINGS, FORMATS
 from discreet.tables.schema.database_url import DatabaseUrl, is_database_url
 from discreet.tables.schema.delta_folder import is_delta_folder
-from discreet.tables.schema.object_url import ObjectUrl, is_object_url, refuse_elsewhere
+from discreet.tables.schema.object_url import ObjectUrl, is_object_url, last_name, refuse_elsewhere
 
 SourceKind: TypeAlias = str
 """How a source is read: one of `FORMATS`, or `memory`."""
@@ -188,7 +188,7 @@ class Source:
         is_object = is_object_url(str(path))
         if not is_object and is_delta_folder(Path(within, path)):
             return cls(kind="delta", location=str(path), **declared)
-        name = (ObjectUrl.read(str(path)).stem if is_object else Path(path).name).casefold()
+        name = last_name(str(path)).casefold()
         for ending, kind in ENDINGS.items():
             if name.endswith(ending):
                 return cls(kind=kind, location=str(path), **declared)
@@ -209,12 +209,7 @@ class Source:
         """
         if self.kind == "postgres":
             return DatabaseUrl.read(self.location).database or self.kind
-        if self.kind == "memory":
-            name = self.location
-        elif is_object_url(self.location):
-            name = ObjectUrl.read(self.location).stem
-        else:
-            name = Path(self.location).name or self.kind
+        name = self.location if self.kind == "memory" else last_name(self.location) or self.kind
         ending = max((ending for ending in ENDINGS if name.casefold().endswith(ending)), key=len, default="")
         return name[: len(name) - len(ending)] or name
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from discreet.errors import SourceError, SourceMissing, SourceUnsupported
-from discreet.tables.schema.object_url import ObjectUrl, is_object_url
+from discreet.tables.schema.object_url import last_name
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.arrow import MOST_BYTES, MOST_ROWS, deliver, delivered, slices, uuid_texts
 from discreet.tables.sources.files import absolute, for_each, open_file
@@ -113,8 +112,7 @@ class OpenParquet(OpenSource):
         """A file of the source, which errors call by its own name alone where folders are named by values."""
         if not self._parts[0].values:
             return open_file(path)
-        name = ObjectUrl.read(path).stem if is_object_url(path) else Path(path).name
-        return open_file(path, f"{name!r} in {self.location!r}")
+        return open_file(path, f"{last_name(path)!r} in {self.location!r}")
 
     def _seen(self, path: str) -> _Seen:
         """The footer of a file."""
