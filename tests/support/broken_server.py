@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from typing import Any, TypeAlias
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from discreet.results import Answer, AnswerColumn, Cost, PublicKey, certificate, signature_of
+from support.http_server import listening
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 TOKEN = "dsc_" + "S" * 43
@@ -133,27 +132,9 @@ def _heard_by(broken: Broken) -> type[BaseHTTPRequestHandler]:
 def broken_server(certificate: Path | None = None) -> Iterator[Broken]:
     """It listens on a free port of this machine; with TLS, if there is a file with a certificate and its key."""
     broken = Broken()
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-        def handle_error(self, *_: object) -> None:
-            """Say nothing of clients that have had enough."""
-
-    server = Server(("127.0.0.1", 0), _heard_by(broken))
-    if certificate is not None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate)
-        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-    broken.address = f"{'http' if certificate is None else 'https'}://127.0.0.1:{server.server_address[1]}"
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with listening(_heard_by(broken), certificate) as port:
+        broken.address = f"{'http' if certificate is None else 'https'}://127.0.0.1:{port}"
         yield broken
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def signed(content: dict[str, Any]) -> dict[str, Any]:

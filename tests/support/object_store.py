@@ -9,20 +9,20 @@ import atexit
 import hashlib
 import hmac
 import os
-import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from functools import cache, cached_property
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from itertools import count
 from pathlib import Path
-from threading import Thread
 from time import gmtime, sleep, strftime, time
 from typing import TypeAlias
 from urllib.parse import parse_qsl, quote, unquote
 from xml.sax.saxutils import escape
+
+from support.http_server import listening
 
 ACCESS_KEY = "AKIDEXAMPLE"
 SECRET = "SECRET-5d1c/of+the=store"  # noqa: S105 — nobody's
@@ -293,28 +293,10 @@ def _handler(store: ObjectStore) -> type[BaseHTTPRequestHandler]:
 def object_store(certified: tuple[Path, Path] | None = None) -> Iterator[ObjectStore]:
     """It listens on a free port of this machine; with TLS, if there are files of a key and its certificate."""
     store = ObjectStore()
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-        def handle_error(self, *_: object) -> None:
-            """Say nothing of clients that have had enough."""
-
-    server = Server(("127.0.0.1", 0), _handler(store))
-    if certified is not None:
-        key, certificate = certified
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-    store.address = f"localhost:{server.server_address[1]}"
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    key, certificate = (None, None) if certified is None else certified
+    with listening(_handler(store), certificate, key) as port:
+        store.address = f"localhost:{port}"
         yield store
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 @cache
