@@ -167,8 +167,9 @@ class _ReusedSessions(Sessions):
         super().__init__(threads=threads, memory=memory)
         self._threads = threads
 
-    def fresh(self, *, in_order: bool = False) -> AbstractContextManager[Session]:
+    def fresh(self, *, in_order: bool = False, is_long: bool = False) -> AbstractContextManager[Session]:
         """A session without rows."""
+        del is_long  # there is none to start
         return _taken(self._threads, in_order, in_row_order=False)
 
     def trial(self, *, in_order: bool = False) -> AbstractContextManager[Session]:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 from threading import Barrier, Thread
+from time import monotonic, sleep
 
 import duckdb
 import pytest
@@ -174,6 +175,20 @@ def test_a_session_waits_after_every_trial(sessions: Sessions, monkeypatch: pyte
             with sessions.fresh():
                 pass
     sessions.close()
+
+
+def test_the_next_one_starts_while_a_long_question_is_carried_out(sessions: Sessions, folder: Path) -> None:
+    """A process that asks once needs no second."""
+    with sessions.fresh(is_long=True):
+        assert len(list(folder.iterdir())) == 1
+    sessions.close()
+    with sessions.fresh(is_long=True):
+        deadline = monotonic() + 60
+        while len(list(folder.iterdir())) < 2:
+            assert monotonic() < deadline
+            sleep(0.01)
+    sessions.close()
+    assert not list(folder.iterdir())
 
 
 def test_what_cannot_be_started_is_told_by_the_trial(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,6 +32,9 @@ _MOST_PREPARED = 64
 MOST_ROWS = 10_000_000
 """A public table with more rows isn't looked through for values: an analyst is waiting for a plan."""
 
+_MANY_ROWS = 1_000_000
+"""To read more takes longer than to start a session."""
+
 _MOST_KNOWN = 64
 """The number of public tables whose contents are remembered."""
 
@@ -129,7 +132,7 @@ class DuckDB:
         exact, reading = compiled.exact, compiled.reading
         with (
             self._snapshot.held_open(exact.tables) as snapshot,
-            self._sessions.fresh(in_order=compiled.joins_as_written) as session,
+            self._sessions.fresh(in_order=compiled.joins_as_written, is_long=self._is_long(exact)) as session,
         ):
             session.hold_arrays_to_size(compiled.aggregates)
             threads = session.compute_in_callers() if reading.parts > 1 else 1
@@ -142,6 +145,10 @@ class DuckDB:
             else:
                 groups, counts = _by_threads(session, compiled, snapshot, threads)
         return result_of(exact, groups, counts)
+
+    def _is_long(self, exact: Exact) -> bool:
+        """Whether a question takes long, by how many rows its tables have."""
+        return any(self._snapshot.tables[table.name.casefold()].rows > _MANY_ROWS for table in exact.tables)
 
     def _remember(self, exact: Exact, compiled: Compiled) -> None:
         """Keep a question for when it is run: that very object, for −0.0 and 0.0 are equal but not the same."""

@@ -1,10 +1,10 @@
 """The sessions of the embedded engine: which of them is kept, which is thrown away, and which is being started.
 
-Starting DuckDB takes longer than a small question does. So the next question's session is started while the answer to
-this one is being stored, and questions are tried in a session that is kept: there are no rows in it, and what a trial
-makes is rolled back.
+Starting DuckDB takes longer than a small question does. So one that was used is closed while its user goes on, and the
+next question's is started then: while the answer to this one is being stored, or already while a longer one is carried
+out. Questions are tried in a session that is kept: there are no rows in it, and what a trial makes is rolled back.
 
-A fork closes the sessions that wait: neither an instance of DuckDB nor a thread that starts one survives it.
+A fork closes the sessions that wait: neither an instance of DuckDB nor a thread that starts or closes one survives it.
 """
 
 from __future__ import annotations
@@ -35,17 +35,21 @@ class Sessions:
     def __init__(self, *, threads: int | None, memory: int | None) -> None:
         self._start = partial(Session, threads=threads, memory=memory)
         self._next: _Next | None = None
+        self._leaving: _Next | None = None
         self._trials: dict[bool, Session] = {}
         self._is_first = True
         with _TURN:
             _ALL.add(self)
 
     @contextmanager
-    def fresh(self, *, in_order: bool = False) -> Iterator[Session]:
+    def fresh(self, *, in_order: bool = False, is_long: bool = False) -> Iterator[Session]:
         """A session for one question, which is thrown away afterwards.
 
         Args:
             in_order: whether joins are made in the order in which they are written.
+            is_long: whether the question takes long enough to start the next session beside it, in what its threads
+                leave of the cores. Beside a short one, its reservation and its answer are the better moment: they wait
+                for the disk.
 
         Raises:
             EngineUnavailable: none can be started.
@@ -53,6 +57,9 @@ class Sessions:
         with _TURN:
             waiting, self._next = self._next, None
         session = (waiting and waiting.session()) or self._start()
+        with _TURN:
+            if is_long and not self._is_first:
+                self._next = self._next or _Next(self._start)
         try:
             if in_order:
                 session.join_as_written()
@@ -98,8 +105,9 @@ class Sessions:
         """Close the sessions that aren't in use."""
         with _TURN:
             waiting, self._next = self._next, None
+            leaving, self._leaving = self._leaving, None
             trials, self._trials = self._trials, {}
-        for session in (waiting and waiting.session(), *trials.values()):
+        for session in (leaving and leaving.session(), waiting and waiting.session(), *trials.values()):
             if session:
                 session.close()
 
@@ -122,7 +130,7 @@ class Sessions:
             session.close()
 
     def _leave(self, session: Session) -> None:
-        """Close a session that was used while its user goes on, and start the next one if this wasn't the first.
+        """Close a session that was used while its user goes on, and see that the next one starts after the first.
 
         A process that asks once, as a command does, needs no more.
         """
@@ -131,7 +139,9 @@ class Sessions:
             if self._next is None:
                 self._next = _Next(None if is_first else self._start, session)
                 return
-        session.close()
+            before, self._leaving = self._leaving, _Next(None, session)
+        if before is not None:
+            before.session()
 
 
 _ALL: WeakSet[Sessions] = WeakSet()
