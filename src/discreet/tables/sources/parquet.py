@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from discreet.errors import SourceError, SourceMissing, SourceUnsupported
@@ -286,6 +285,8 @@ class OpenParquet(OpenSource):
 
         PyArrow lets them overflow. As milliseconds all of them fit, so these tell where that happened.
         """
+        import pyarrow.compute as pc
+
         for written in coarse.schema.names:
             place = batch.schema.get_field_index(written)
             fine, check = batch.column(place), coarse.column(written).cast(pa.int64())
@@ -411,4 +412,6 @@ def _longest(column: pa.Array) -> int:
     """Bytes of the longest text among the categories of a column."""
     if not pa.types.is_dictionary(column.type):
         return 1
+    import pyarrow.compute as pc
+
     return pc.max(pc.binary_length(column.dictionary)).as_py() or 1
