@@ -151,7 +151,8 @@ class Session(Connection):
         Args:
             aggregates: at least about half as many as are computed in one pass.
         """
-        self.execute(f"SET GLOBAL perfect_ht_threshold = {max(0, _ARRAYS - max(0, aggregates - 1).bit_length())}")
+        if aggregates > 1:
+            self.execute(f"SET GLOBAL perfect_ht_threshold = {max(0, _ARRAYS - (aggregates - 1).bit_length())}")
 
     def join_as_written(self) -> None:
         """Make joins in the order in which they are written.
@@ -171,8 +172,10 @@ class Session(Connection):
         paths = ", ".join(map(string, allowed))
         links = [path for path in allowed if path.startswith(("/proc/self/fd/", "/dev/fd/"))]
         within = sorted({*(os.path.dirname(path) + "/" for path in links), *(f"{folder}/" for folder in folders)})  # noqa: PTH120 — a Path drops the slash
-        self.execute(f"SET allowed_paths = [{paths}]")
-        self.execute(f"SET allowed_directories = [{', '.join(map(string, within))}]")
+        if paths:
+            self.execute(f"SET allowed_paths = [{paths}]")
+        if within:
+            self.execute(f"SET allowed_directories = [{', '.join(map(string, within))}]")
         self.execute("SET enable_external_access = false")
         self.execute("SET lock_configuration = true")
 

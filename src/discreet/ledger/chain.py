@@ -10,7 +10,7 @@ from functools import cache, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sqlalchemy import Connection, Select, bindparam, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, insert, literal_column, select, update
 
 from discreet.errors import LedgerCorrupt, LedgerVersion
 from discreet.hints import Hint
@@ -79,8 +79,7 @@ Walked: TypeAlias = dict[str, tuple[tuple[int, str], tuple[int, str]]]
 _NAMES = ENTRY.columns.keys()
 
 # Statements are made once: making one takes longer than SQLite takes to carry it out.
-_FORMATS = select(LEDGER.c.format)
-_HEAD = select(LEDGER)
+_HEAD: Select[Any] = select(literal_column("*")).select_from(LEDGER)  # of other formats it may have other columns
 _LOCKED = _HEAD.with_for_update()
 _ADVANCE = update(LEDGER)
 _APPEND = insert(ENTRY)
@@ -312,18 +311,19 @@ class Chain:
 
     def _read_head(self, *, lock: bool) -> Head:
         """The row about the ledger, of a format that is known here."""
-        formats = self._connection.execute(_FORMATS).scalars().all()
-        if len(formats) != 1:
+        rows = self._connection.execute(_LOCKED if lock else _HEAD).mappings().all()
+        if len(rows) != 1:
             raise LedgerCorrupt("the ledger's head is missing", hint=_RESTORE)
-        if formats[0] not in FORMATS:
+        format_ = rows[0].get("format")
+        if format_ not in FORMATS:
             raise LedgerVersion(
-                f"the ledger has format {formats[0]}, and this version of discreet reads formats up to {FORMAT}",
+                f"the ledger has format {format_}, and this version of discreet reads formats up to {FORMAT}",
                 hint="use the version of discreet that wrote it",
             )
-        head = Head(**self._connection.execute(_LOCKED if lock else _HEAD).mappings().one())
-        if not isinstance(head.seq, int) or not isinstance(head.hash, str) or not is_secret(head.secret):
-            raise LedgerCorrupt("the ledger's head was altered", hint=_RESTORE)
-        return head
+        match dict(rows[0]):
+            case {"secret": str(secret), "seq": int(seq), "hash": str(hash_)} if is_secret(secret):
+                return Head(format_, secret, seq, hash_)
+        raise LedgerCorrupt("the ledger's head was altered", hint=_RESTORE)
 
 
 def begin_chain(connection: Connection) -> None:

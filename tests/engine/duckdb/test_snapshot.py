@@ -101,9 +101,9 @@ def test_a_source_is_never_looked_at_again(where: str, tmp_path: Path, monkeypat
     asked, snapshot, change = admitted(where, tmp_path)
     engine = DuckDB(snapshot)
     with monkeypatch.context() as patch:
-        counted = interrupted(patch, 9, change)
+        counted = interrupted(patch, 8, change)
         assert version(engine.run(asked)) == OLD
-        assert counted() > 9
+        assert counted() > 8
     assert version(engine.run(asked)) == OLD
     again = admit(asked.tables, {"t": rows_of(NEW).to_pandas()}, None)
     assert version(DuckDB(again).run(asked)) == NEW
