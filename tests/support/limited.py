@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeAlias
+from unittest.mock import patch
 
 import duckdb
 
 from discreet.duckdb.session import Connection
-from discreet.engine.duckdb.adding_up import Found, added_up
+from discreet.engine.duckdb import adding_up
+from discreet.engine.duckdb.adding_up import Found, PartsFound, added_up
 from discreet.engine.duckdb.aggregation import Shape, Statements
 from discreet.engine.duckdb.clauses import salted
 from discreet.engine.duckdb.contribution_limits import limit_contributions
@@ -60,22 +62,22 @@ def asked_of_duckdb(
 def asked_in_parts(
     shape: Shape, entries: Sequence[Entry], types: Sequence[str], parts: int, *, colliding: bool = False
 ) -> Answer:
-    """The answer of the SQL, asked of one part of the units after the other, and added up."""
+    """The answer of the SQL, asked of one part of the units after the other, and added up two by two."""
     units = list(dict.fromkeys(each.unit for each in entries))
     connection = _connection(1)
     try:
-        found = []
+        found = PartsFound(shape)
         for part in range(parts):
             own = units[part::parts] if shape.units else []
             rows = [each for each in entries if each.unit in own] if shape.units else entries[part::parts]
-            with connection.cursor() as cursor:
+            with connection.cursor() as cursor, patch.object(adding_up, "_TOGETHER", 2):
                 cursor.execute("BEGIN TRANSACTION")
                 program = _prepared(cursor, shape, rows, types)
                 program = collide(program) if colliding else program
                 for statement in program.setup:
                     cursor.execute(statement)
-                found.append(Found.kept(Connection(cursor), program, part))
-        return _answer(connection, shape, found)
+                found.add(Connection(cursor), program)
+        return _answer(connection, shape, found.all)
     finally:
         for (table,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall():
             connection.execute(f"DROP TABLE {table}")

@@ -2,11 +2,17 @@
 
 Parts have no unit in common, so a group's integers are the sums of those that its parts have. Values may be in several
 parts; so each part says which it has, and they are counted here.
+
+A table has as many parts as its size asks for. So what some of them found is added up while others are still computed:
+at any time, little more is held than a few parts and a few sums of theirs.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import count
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from discreet.duckdb.session import Connection
@@ -16,6 +22,9 @@ from discreet.engine.duckdb.many_groups import ManyGroups
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_TOGETHER = 16
+"""So many are added up at a time: parts, then sums of as many parts, and so on."""
 
 
 class Found(NamedTuple):
@@ -41,14 +50,64 @@ class Found(NamedTuple):
         """What is still to be computed, by the queries themselves."""
         return cls.of([f"({query})" for query in statements.queries], len(statements.values))
 
-    @classmethod
-    def kept(cls, connection: Connection, statements: Statements, number: int) -> Found:
-        """What is computed now, and kept in tables that other connections to the instance see; ends the transaction."""
-        tables = [f"memory.main.part{number}_{place}" for place in range(len(statements.queries))]
-        for table, query in zip(tables, statements.queries, strict=True):
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """All of them, in the order of `Statements.queries`."""
+        return (self.groups, *self.values, *self.histograms)
+
+
+class PartsFound:
+    """What parts found, kept in tables that all connections to an instance see; few of these, however many parts.
+
+    Threads may add to it at the same time, each by a connection of its own.
+
+    Args:
+        shape: of the question.
+    """
+
+    def __init__(self, shape: Shape) -> None:
+        self._shape = shape
+        self._numbers = count()
+        self._turn = Lock()
+        self._levels = defaultdict[int, list[Found]](list)
+
+    def add(self, connection: Connection, statements: Statements) -> None:
+        """Compute what a part has, and keep it; ends the transaction."""
+        level, found = 0, self._kept(connection, statements.queries, len(statements.values))
+        while several := self._several(level, found):
+            level, found = level + 1, self._one(connection, several)
+
+    @property
+    def all(self) -> list[Found]:
+        """What was found, once all parts have been added."""
+        return [found for level in self._levels.values() for found in level]
+
+    def _several(self, level: int, found: Found) -> list[Found]:
+        """Remember what was found; where there are enough of a level by now, these, to be added up by who asks."""
+        with self._turn:
+            same = self._levels[level]
+            same.append(found)
+            return self._levels.pop(level) if len(same) == _TOGETHER else []
+
+    def _one(self, connection: Connection, several: Sequence[Found]) -> Found:
+        """What several found, as one, which takes their place."""
+        whole = combined(self._shape, several)
+        connection.execute("BEGIN TRANSACTION")
+        found = self._kept(connection, [f"FROM {each}" for each in whole.relations], len(whole.values))
+        for each in several:
+            for table in each.relations:
+                connection.execute(f"DROP TABLE {table}")
+        return found
+
+    def _kept(self, connection: Connection, queries: Sequence[str], values: int) -> Found:
+        """The outcome of queries in tables; ends the transaction."""
+        with self._turn:
+            number = next(self._numbers)
+        tables = [f"memory.main.found{number}_{place}" for place in range(len(queries))]
+        for table, query in zip(tables, queries, strict=True):
             connection.execute(f"CREATE TABLE {table} AS {query}")
         connection.execute("COMMIT")
-        return cls.of(tables, len(statements.values))
+        return Found.of(tables, values)
 
 
 def added_up(

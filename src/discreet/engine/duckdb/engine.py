@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.duckdb.session import Connection, Session
-from discreet.engine.duckdb.adding_up import Found, added_bins, added_groups, added_up
+from discreet.engine.duckdb.adding_up import Found, PartsFound, added_bins, added_groups, added_up
 from discreet.engine.duckdb.aggregation import result_of
 from discreet.engine.duckdb.contributions import Compiled
 from discreet.engine.duckdb.part import set_up, set_up_part
@@ -163,10 +163,13 @@ def _by_threads(
     """Ask each part of a snapshot, and add up what they found; see `added_up`."""
     import pyarrow as pa
 
-    def kept(connection: Connection, number: int) -> Found:
-        return Found.kept(connection, set_up_part(connection, compiled, snapshot, number), number)
+    parts = PartsFound(compiled.shape)
 
-    found = for_each(session, range(compiled.reading.parts), kept, threads=threads)
+    def add(connection: Connection, number: int) -> None:
+        parts.add(connection, set_up_part(connection, compiled, snapshot, number))
+
+    for_each(session, range(compiled.reading.parts), add, threads=threads)
+    found = parts.all
 
     def shared(connection: Connection, number: int) -> list[pa.Table]:
         return added_bins(connection, compiled.shape, found, number, threads)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from discreet.duckdb.session import Session
-from discreet.engine.duckdb.adding_up import Found, combined
+from discreet.engine.duckdb.adding_up import PartsFound, combined
 from discreet.engine.duckdb.contributions import Compiled
 from discreet.engine.duckdb.part import set_up_part
 from discreet.engine.spark.job import InMemory, memory_of_task
@@ -75,12 +75,11 @@ class Question(InMemory):
             session.hold_arrays_to_size(self.compiled.aggregates)
             session.compute_in_callers()
             lock_to(session, self.compiled.tables, snapshot)
-            found = []
+            found = PartsFound(shape)
             for number in parts:
                 with session.connection() as connection:
-                    statements = set_up_part(connection, self.compiled, snapshot, number)
-                    found.append(Found.kept(connection, statements, number))
-            yield from packed(session, shape, combined(shape, found), self.buckets)
+                    found.add(connection, set_up_part(connection, self.compiled, snapshot, number))
+            yield from packed(session, shape, combined(shape, found.all), self.buckets)
 
     def merge(self, bucket: int, payloads: Sequence[bytes]) -> Iterator[bytes]:  # noqa: ARG002 — whichever it is
         """The payloads of one bucket, added up."""
