@@ -80,10 +80,11 @@ def raw_views_of(
     """
     found = {}
     for number, table in enumerate(tables):
-        held, files = snapshot.tables[table.name.casefold()], snapshot.files(table)
+        held = snapshot.tables[table.name.casefold()]
         first, among = (0, 1) if part is None or table.public else part
+        files = snapshot.files(table, slice(first, None, among))
         is_noted = part is not None and held.notes is not None
-        rows = parquet(files[first::among]) if files else _registered(connection, number, held.data[first::among])
+        rows = parquet(files) if files else _registered(connection, number, held.data[first::among])
         repeats = held.notes is not None and held.notes.repeats
         rows = f"(FROM {rows} WHERE NOT again)" if repeats and not is_noted else rows
         found[table.name.casefold()] = RawView(rows, held.names, is_noted, None if repeats else held.rows)

@@ -196,14 +196,19 @@ class Snapshot:
         }
         return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
 
-    def files(self, table: Table) -> tuple[str, ...]:
-        """The files to read for a table: one for each part of its copy, or those in place; none if it is in memory."""
-        held = self.tables[table.name.casefold()]
-        return (*self._files(held), *(place.path for place in held.places))
+    def files(self, table: Table, chosen: slice = slice(None)) -> tuple[str, ...]:
+        """The files to read for a table: one for each part of its copy, or those in place; none if it is in memory.
 
-    def _files(self, held: HeldTable) -> tuple[str, ...]:
+        Args:
+            table: of the snapshot.
+            chosen: which of its parts; all paths of a table in many parts would take long to make for each of them.
+        """
+        held = self.tables[table.name.casefold()]
+        return (*self._files(held, chosen), *(place.path for place in held.places[chosen]))
+
+    def _files(self, held: HeldTable, chosen: slice = slice(None)) -> tuple[str, ...]:
         """The files of a table's copy."""
-        return () if self.folder is None else tuple(str(self.folder / file) for file in held.files)
+        return () if self.folder is None else tuple(str(self.folder / file) for file in held.files[chosen])
 
     @classmethod
     def together(cls, snapshots: Iterable[Self]) -> Self:
