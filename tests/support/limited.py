@@ -66,7 +66,7 @@ def asked_in_parts(
     units = list(dict.fromkeys(each.unit for each in entries))
     connection = _connection(1)
     try:
-        found = PartsFound(shape)
+        found = PartsFound(shape, parts)
         for part in range(parts):
             own = units[part::parts] if shape.units else []
             rows = [each for each in entries if each.unit in own] if shape.units else entries[part::parts]

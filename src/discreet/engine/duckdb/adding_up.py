@@ -63,10 +63,12 @@ class PartsFound:
 
     Args:
         shape: of the question.
+        parts: how many will be added.
     """
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape, parts: int) -> None:
         self._shape = shape
+        self._to_come = parts
         self._numbers = count()
         self._turn = Lock()
         self._levels = defaultdict[int, list[Found]](list)
@@ -74,6 +76,8 @@ class PartsFound:
     def add(self, connection: Connection, statements: Statements) -> None:
         """Compute what a part has, and keep it; ends the transaction."""
         level, found = 0, self._kept(connection, statements.queries, len(statements.values))
+        with self._turn:
+            self._to_come -= 1
         while several := self._several(level, found):
             level, found = level + 1, self._one(connection, several)
 
@@ -83,11 +87,15 @@ class PartsFound:
         return [found for level in self._levels.values() for found in level]
 
     def _several(self, level: int, found: Found) -> list[Found]:
-        """Remember what was found; where there are enough of a level by now, these, to be added up by who asks."""
+        """Remember what was found; where there are enough of a level by now, these, to be added up by who asks.
+
+        Not at the end: then other threads would have nothing to do meanwhile, and all of them add up the rest.
+        """
         with self._turn:
             same = self._levels[level]
             same.append(found)
-            return self._levels.pop(level) if len(same) == _TOGETHER else []
+            enough = len(same) >= _TOGETHER and self._to_come >= _TOGETHER
+            return self._levels.pop(level) if enough else []
 
     def _one(self, connection: Connection, several: Sequence[Found]) -> Found:
         """What several found, as one, which takes their place."""

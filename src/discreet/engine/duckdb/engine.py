@@ -163,7 +163,7 @@ def _by_threads(
     """Ask each part of a snapshot, and add up what they found; see `added_up`."""
     import pyarrow as pa
 
-    parts = PartsFound(compiled.shape)
+    parts = PartsFound(compiled.shape, compiled.reading.parts)
 
     def add(connection: Connection, number: int) -> None:
         parts.add(connection, set_up_part(connection, compiled, snapshot, number))

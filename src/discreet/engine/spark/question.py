@@ -75,7 +75,7 @@ class Question(InMemory):
             session.hold_arrays_to_size(self.compiled.aggregates)
             session.compute_in_callers()
             lock_to(session, self.compiled.tables, snapshot)
-            found = PartsFound(shape)
+            found = PartsFound(shape, len(parts))
             for number in parts:
                 with session.connection() as connection:
                     found.add(connection, set_up_part(connection, self.compiled, snapshot, number))
