@@ -193,7 +193,10 @@ class Chain:
         before, (seq, last) = self._walked.get(account, (found, found))
         if before != found or seq > self.head.seq:
             seq, last = found
-        while page := self.page(seq):
+        is_last = False
+        while not is_last:
+            page = self.page(seq)
+            is_last = len(page) < PAGE
             for each in page:
                 if not each.is_sealed or (each.seq, each.previous) != (seq + 1, last):
                     raise _damaged(seq + 1)
