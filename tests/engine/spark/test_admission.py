@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import pickle
-import random
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from discreet.engine.duckdb import DuckDB
 from discreet.engine.spark import admission, admission_jobs
 from discreet.engine.spark import connection as connections
 from discreet.engine.spark.admission import admit_by_cluster
-from discreet.engine.spark.admission_jobs import Parting, what_was_said
+from discreet.engine.spark.admission_jobs import Copying, Parting, put, what_was_said
 from discreet.engine.spark.versions import own
 from discreet.errors import (
     DiscreetError,
@@ -39,17 +38,16 @@ from discreet.tables.admission.staging import copy_in_pieces
 from discreet.tables.schema.spark import SparkConnect
 from discreet.tables.sources.parquet import OpenParquet
 from discreet.tables.sources.pieces import pieces_of
+from support.admitted_by_cluster import by_cluster, check_alike, held_rows, new_folder, written_for
 from support.questions import by_group
 from support.shapes import QUESTIONS, ROWS, TABLE
 from support.unit_parts import (
     Shape,
     alone,
-    columns_of,
     days,
     linked,
     linked_days,
     owned,
-    rows_for,
     table,
     write,
     wrong_in,
@@ -66,35 +64,6 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "_PIECE", 60)
 
 
-def new_folder(parent: Path) -> Path:
-    """An empty folder."""
-    made = parent / f"snapshot-{sum(1 for _ in parent.iterdir())}"
-    made.mkdir()
-    return made
-
-
-def by_cluster(tables: Sequence[Table], parent: Path, *, number: int | None = 4, tasks: int = 2) -> Snapshot:
-    """A snapshot that Sail's tasks wrote; nothing else is in its folder."""
-    folder = new_folder(parent)
-    found = admit_by_cluster(tables, folder, SparkConnect(remote="local", tasks=tasks), among=tables, parts=number)
-    assert found is not None
-    assert {each.name for each in folder.iterdir()} == {file for held in found.tables.values() for file in held.files}
-    assert all(not each.stat().st_mode & 0o077 for each in folder.iterdir())
-    assert not found.damaged()
-    return found
-
-
-def written_for(shape: Shape, kind: Kind, folder: Path, most: int = 90) -> tuple[list[Table], Mapping[str, Any]]:
-    """Tables of a shape, in their files, and their rows."""
-    rng = random.Random(f"{shape.__name__} {kind}")  # noqa: S311 — rows for tests
-    tables = shape(folder, kind)
-    rows = {}
-    for made in tables:
-        rows[made.name] = [*rows_for(made, rng, most // 2), *rows_for(made, rng, most // 2), *rows_for(made, rng, most)]
-        write(made, rows[made.name])
-    return tables, rows
-
-
 @pytest.mark.parametrize(
     ("shape", "kind", "number"),
     [(alone, Kind.TEXT, 1), (days, Kind.INTEGER, 8), (linked, Kind.TEXT, 4), (linked_days, Kind.DATE, 2)],
@@ -102,23 +71,7 @@ def written_for(shape: Shape, kind: Kind, folder: Path, most: int = 90) -> tuple
 def test_a_cluster_admits_what_one_machine_does(shape: Shape, kind: Kind, number: int, tmp_path: Path) -> None:
     """Each row lies with its unit, with the same notes and report, in columns of the same types."""
     tables, rows = written_for(shape, kind, tmp_path)
-    there, here = by_cluster(tables, tmp_path, number=number), admit(tables, {}, new_folder(tmp_path), parts=number)
-    assert list(there.report) == [made.name for made in tables]
-    for made in tables:
-        held, owner = there.tables[made.name], owner_of(made, tables)
-        assert owner is not None
-        assert held.notes is not None
-        files, others = ([pq.read_table(file) for file in each.files(made)] for each in (there, here))
-        assert wrong_in(held, files, made, owned(tables, rows, made), kind) == set()
-        assert len(files) == number
-        assert {tuple(file.column_names) for file in files} == {
-            tuple(columns_of(made, owner, repeats=held.notes.repeats))
-        }
-        assert [file.schema.types for file in files] == [file.schema.types for file in others]
-        assert replace(held, digest="") == replace(here.tables[made.name], digest="")
-        assert there.report[made.name] == here.report[made.name]
-        for file, other in zip(files, others, strict=True):  # all but the order of rows of one unit
-            assert Counter(map(repr, file.to_pylist())) == Counter(map(repr, other.to_pylist()))
+    check_alike(tables, rows, kind, tmp_path, number=number)
 
 
 def test_a_unit_in_two_parts_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +131,7 @@ def parting(tables: Sequence[Table], folder: Path, **more: Any) -> Parting:
     owner = owner_of(tables[0], tables)
     assert owner is not None
     with OpenParquet(tables[0].source) as opened:
-        pieces = tuple(pieces_of(tables[0].source, opened, 20))
+        pieces = tuple(put(piece, folder) for piece in pieces_of(tables[0].source, opened, 20))
     return Parting(
         table=tables[0],
         number=0,
@@ -215,7 +168,7 @@ def test_what_a_task_left_when_it_died_is_never_named(tmp_path: Path, monkeypatc
             told += what_was_said(list(job.merge(bucket, mine)))
     named = [each["file"] for each in told if "part" in each]
     assert len(named) == 4
-    assert len(list(folder.iterdir())) == 8
+    assert len(list(folder.glob("*.parquet"))) == 8
     assert sum(pq.read_metadata(folder / file).num_rows for file in named) == len(owned(tables, rows, tables[0]))
 
 
@@ -242,13 +195,28 @@ def test_files_that_are_elsewhere_are_noticed(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(admission_jobs, "_written", lambda file: {**telling(file), "size": 1})
     with pytest.raises(SnapshotError, match="aren't in this process's folder"):
         by_cluster(tables, tmp_path)
-    job = parting(tables, tmp_path / "nowhere")
-    ((_, payload),) = job.compute([0])
-    (said,) = what_was_said([payload])
-    assert said["problem"][:2] == [
-        "SnapshotError",
-        "an executor of the cluster doesn't find the folder of the snapshots",
-    ]
+    job, elsewhere = parting(tables, new_folder(tmp_path)), (tmp_path / "nowhere", new_folder(tmp_path))
+    copying = Copying(table=job.table, number=0, account=job.account, folder=job.folder, pieces=job.pieces)
+    for each, folder in product((job, copying), elsewhere):
+        told = problem_of(replace(each, folder=str(folder)))
+        assert told[:2] == ["SnapshotError", "an executor of the cluster doesn't find the folder of the snapshots"]
+
+
+def test_a_piece_that_another_wrote_is_not_read(tmp_path: Path) -> None:
+    """It could run any program: what isn't called by its digest isn't the driver's."""
+    tables, _ = written_for(alone, Kind.INTEGER, tmp_path)
+    job = parting(tables, new_folder(tmp_path))
+    assert not any(each.stat().st_mode & 0o077 for each in Path(job.folder).iterdir())
+    for name in job.pieces:
+        (Path(job.folder) / name).write_bytes(pickle.dumps(pytest.fail))
+    assert problem_of(job)[0] == "SnapshotError"
+
+
+def test_a_piece_that_can_not_be_put_is_told(tmp_path: Path) -> None:
+    """By a typed error, as whatever else can't be written."""
+    tables, _ = written_for(alone, Kind.INTEGER, tmp_path)
+    with pytest.raises(SnapshotError, match="nothing can be written"):
+        parting(tables, tmp_path / "nowhere")
 
 
 def test_a_source_that_changes_or_is_missing_there_is_told(tmp_path: Path) -> None:
@@ -259,10 +227,11 @@ def test_a_source_that_changes_or_is_missing_there_is_told(tmp_path: Path) -> No
     write(tables[0], [(1, 1)])
     assert problem_of(again)[:2] == ["SourceUnsupported", f"{str(source)!r} was changed while it was being read"]
     source.unlink()
-    assert problem_of(again)[:2] == ["SourceMissing", f"an executor of the cluster doesn't find {str(source)!r}"]
+    told = ["SourceMissing", f"on an executor of the cluster, there is no file {str(source)!r}"]
+    assert problem_of(again)[:2] == told
 
 
-def problem_of(job: Parting) -> list[str]:
+def problem_of(job: Parting | Copying) -> list[str]:
     """What its first task says is wrong."""
     (said,) = what_was_said([payload for _, payload in job.compute([0])])
     problem: list[str] = said["problem"]
@@ -344,11 +313,7 @@ def test_text_files_and_tables_without_units_come_along(tmp_path: Path) -> None:
         "answers": 2,
     }
     for made in tables:
-        read = [
-            sorted(map(repr, (row for file in each.files(made) for row in pq.read_table(file).to_pylist())))
-            for each in (there, here)
-        ]
-        assert read[0] == read[1]
+        assert held_rows(there, made) == held_rows(here, made)
         assert there.tables[made.name].notes == here.tables[made.name].notes
 
 

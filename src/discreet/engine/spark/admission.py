@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from discreet import errors
 from discreet.duckdb.session import Session
-from discreet.engine.spark.admission_jobs import Copying, Owning, Parting, Said, what_was_said
+from discreet.engine.spark.admission_jobs import Copying, Owning, Parting, Said, put, what_was_said
 from discreet.engine.spark.connection import Connection
 from discreet.engine.spark.runner import most_tasks, run
 from discreet.errors import SnapshotError, SourceUnsupported
@@ -157,22 +157,22 @@ class _Admission:
             "account": self.account,
             "folder": str(self.staged),
         }
-        pieces = tuple(pieces)
+        files = tuple(put(piece, self.staged) for piece in pieces)
         if owner is None or owner.unit.is_row:
-            said = self._run(Copying(**common, pieces=pieces), len(pieces))
-            self._keep(table, said, said, len(pieces))
+            said = self._run(Copying(**common, pieces=files), len(files))
+            self._keep(table, said, said, len(files))
             return
         again, owned, read = False, (), []
         if owner.hops:
             ways = self.held[owner.hops[0].table.name.casefold()].files
-            job = Owning(**common, pieces=pieces, owner=owner, ways=ways, buckets=self.parts)
-            read = self._run(job, len(pieces) + len(ways), self.parts)
-            files = [each for each in read if each.get("file")]
-            self._check_files(files)
-            again, owned = any(each["again"] for each in files), tuple(each["file"] for each in files)
-            pieces = ()
-        parting = Parting(**common, pieces=pieces, owner=owner, parts=self.parts, owned=owned, repeats=again)
-        said = self._run(parting, len(pieces) or len(owned), self.parts)
+            job = Owning(**common, pieces=files, owner=owner, ways=ways, buckets=self.parts)
+            read = self._run(job, len(files) + len(ways), self.parts)
+            made = [each for each in read if each.get("file")]
+            self._check_files(made)
+            again, owned = any(each["again"] for each in made), tuple(each["file"] for each in made)
+            files = ()
+        parting = Parting(**common, pieces=files, owner=owner, parts=self.parts, owned=owned, repeats=again)
+        said = self._run(parting, len(files) or len(owned), self.parts)
         self._keep(table, [*read, *said], said, self.parts, owner, repeats=again)
 
     def _keep(  # noqa: PLR0913 — what became of a table

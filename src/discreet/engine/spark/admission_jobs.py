@@ -6,6 +6,7 @@ Where links lead to the unit, another shuffle comes before that, by the hash of 
 units that its links lead to, which stand in the files of the table that they enter. All of it is the code by which one
 machine admits; to the cluster, rows are bytes.
 
+A task is told of its own pieces alone: each lies in a file of the shared folder, and a job has no more than its name.
 What tasks tell the driver is JSON: counts, and which file they wrote, with its size and digest. A file is written under
 a name of its own for each attempt, so that one which a task left behind when it died is never read: nobody names it.
 """
@@ -14,10 +15,12 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from tempfile import mkstemp
 from typing import Any, TypeAlias
@@ -65,14 +68,14 @@ class _Admitting(Job[_Gathered]):
         number: of it among those that are admitted together.
         account: all tables of the account.
         folder: that the driver and all executors share, in which files are written.
-        pieces: of its source.
+        pieces: of its source, by their files there; see `put`.
     """
 
     table: Table
     number: int
     account: tuple[Table, ...]
     folder: str
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[str, ...] = ()
 
     def compute(self, parts: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """The rows of some pieces by their buckets; or what is wrong with the source, which isn't tried again."""
@@ -80,16 +83,13 @@ class _Admitting(Job[_Gathered]):
             problem: DiscreetError | None = None
             scratch = SpillFolder()
             try:
-                if Path(self.folder).is_dir():
-                    yield from self._computed(number, scratch.path)
-                else:
-                    problem = SnapshotError(
-                        "an executor of the cluster doesn't find the folder of the snapshots", hint=_SHARED
-                    )
-            except SourceMissing:
-                problem = SourceMissing(
-                    f"an executor of the cluster doesn't find {self.table.source.location!r}", hint=_SHARED
+                yield from self._computed(number, scratch.path)
+            except _NotSharedError:
+                problem = SnapshotError(
+                    "an executor of the cluster doesn't find the folder of the snapshots", hint=_SHARED
                 )
+            except SourceMissing as error:
+                problem = SourceMissing(f"on an executor of the cluster, {error.message}", hint=_GONE)
             except _PROBLEMS as error:
                 problem = error
             finally:
@@ -146,9 +146,8 @@ class _Admitting(Job[_Gathered]):
             prepare(session, [self.table], folders=folders)
             yield session
 
-    def _read(self, session: Session, number: int, staging: Staging) -> dict[str, Any]:
+    def _read(self, session: Session, piece: Piece, staging: Staging) -> dict[str, Any]:
         """Read a piece of the source into files; what is reported of it."""
-        piece = self.pieces[number]
         reading = Reading(
             "source",
             self.table,
@@ -161,6 +160,15 @@ class _Admitting(Job[_Gathered]):
             check_unchanged([source])
             return reading.report(session, source, piece.open)
 
+    def _piece(self, number: int) -> Piece:
+        """A piece that the driver has put into the shared folder."""
+        file = Path(self.folder) / self.pieces[number]
+        pickled = file.read_bytes() if file.is_file() else b""
+        if _called(pickled) != file.name:
+            raise _NotSharedError
+        piece: Piece = pickle.loads(pickled)  # noqa: S301 — the driver's own, or it would be called otherwise
+        return piece
+
     def _new_file(self, number: int) -> Path:
         """A file of this attempt's own, which only this user can read."""
         descriptor, path = mkstemp(prefix=f"{self.number}-{number:04d}-", suffix=".parquet", dir=self.folder)
@@ -171,10 +179,11 @@ class _Admitting(Job[_Gathered]):
         self, number: int, scratch: Path, owner: Owner, column: str, buckets: int
     ) -> Iterator[tuple[int, bytes]]:
         """The rows of a piece of the source, by the hash of a column, and what is reported of them."""
+        piece = self._piece(number)
         (scratch / "staged").mkdir()
         staging = Staging(scratch / "staged" / "rows", owner, cut=(column, buckets))
         with self._session(scratch) as session:
-            report = self._read(session, number, staging)
+            report = self._read(session, piece, staging)
         yield from _payloads(_ROWS, staging.folder / "pieces", buckets)
         yield number % buckets, _told_of(number=number, report=report)
 
@@ -192,10 +201,10 @@ class Copying(_Admitting):
     """A table without units to bring together: what a task reads is a file."""
 
     def _computed(self, number: int, scratch: Path) -> Iterator[tuple[int, bytes]]:
-        file = self._new_file(number)
+        piece, file = self._piece(number), self._new_file(number)
         folder = file.with_suffix("")
         with self._session(folder, scratch) as session:
-            report = self._read(session, number, Staging(folder))
+            report = self._read(session, piece, Staging(folder))
         (folder / "000000.parquet").replace(file)
         yield 0, _told_of(number=number, report=report, part=number, **_written(file))
 
@@ -283,6 +292,33 @@ class Parting(_Admitting):
         return {"part": bucket, "units": beyond.units, "rows": beyond.rows, "unique": unique, **_written(file)}
 
 
+class _NotSharedError(Exception):
+    """What the driver has put into the shared folder isn't there."""
+
+
+def put(piece: Piece, folder: Path) -> str:
+    """Put a piece into the folder that executors share; under which name.
+
+    Raises:
+        SnapshotError: it can't be written.
+    """
+    pickled = pickle.dumps(piece)
+    file = folder / _called(pickled)
+    try:
+        file.touch(0o600)  # it may have values of partitions
+        file.write_bytes(pickled)
+    except OSError as error:
+        problem = error.strerror
+    else:
+        return file.name
+    raise SnapshotError(f"nothing can be written in {str(folder)!r}: {problem}", hint="is the disk full?")
+
+
+def _called(pickled: bytes) -> str:
+    """The name of a piece's file: a digest, so that a task reads what the driver wrote, or nothing."""
+    return f"{sha256(pickled).hexdigest()}.piece"
+
+
 def what_was_said(payloads: Sequence[bytes]) -> list[Said]:
     """What tasks tell the driver.
 
@@ -319,4 +355,8 @@ def _in_words(problem: DiscreetError) -> list[str]:
     return [type(problem).__name__, problem.message, *doors]
 
 
+_GONE = (
+    "sources must have the same paths on all executors, for the user who admits; if a file was removed meanwhile, "
+    "such as by a vacuum, admit again"
+)
 _SHARED = "sources and snapshots must have the same paths on all executors, for the user who admits"
