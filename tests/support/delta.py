@@ -6,12 +6,15 @@ import base64
 import json
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 from pyarrow import parquet
+
+from discreet.tables import Source, Table
 
 Action = dict[str, Any]
 """A line of a log."""
@@ -103,6 +106,26 @@ def commit(folder: Path, *actions: Action, version: int = 0) -> Path:
     log.mkdir(parents=True, exist_ok=True)
     (log / f"{version:020}.json").write_text("\n".join(map(json.dumps, actions)), encoding="utf-8")
     return folder
+
+
+def as_delta(made: Table, row_group_size: int = 20) -> Table:
+    """A table of Parquet as one of Delta with the same rows, in two files.
+
+    Others in these are deleted, and all of a third file. A fourth has none.
+    """
+    rows = parquet.read_table(made.source.location)
+    folder, half = Path(made.source.location).with_suffix(""), rows.num_rows // 2
+    files, wrong = [], rows.take(pa.array(range(rows.num_rows), pa.int64())[::-1])
+    for number, (some, others) in enumerate(
+        ((rows[:half], wrong[:half]), (rows[half:], wrong[half:]), (rows[:0], rows), (rows[:0], rows[:0]))
+    ):
+        order = sorted(range(some.num_rows + others.num_rows), key=lambda place: (place * 7919 + number) % 1_009)
+        deleted = [place for place, each in enumerate(order) if each >= some.num_rows]
+        mixed = pa.concat_tables([some, others]).take(pa.array(order, pa.int64()))
+        files.append(data(folder, f"{number}.parquet", mixed, deleted=deleted, row_group_size=row_group_size))
+    columns = [column(each.name, each.type) for each in rows.schema]
+    commit(folder, protocol("deletionVectors", "timestampNtz"), metadata(columns), *files)
+    return replace(made, source=Source(kind="delta", location=str(folder)))
 
 
 def judged(folder: Path) -> pa.Table:

@@ -623,15 +623,6 @@ def test_parquet_files_of_a_delta_table_are_refused(tmp_path: Path) -> None:
         admit_by_cluster([whose], tmp_path, SparkConnect(remote="sc://localhost"), among=[whose])
 
 
-def test_a_cluster_leaves_a_delta_table_to_one_machine(tmp_path: Path) -> None:
-    """What its tasks read would have to be told to each."""
-    whose = Table(
-        name="t", source=source_of(partitioned(tmp_path / "t"), "t"), unit=Unit.row(),
-        columns=(Column(name="a", kind=Kind.INTEGER),),
-    )  # fmt: skip
-    assert admit_by_cluster([whose], tmp_path, SparkConnect(remote="sc://localhost"), among=[whose]) is None
-
-
 def test_what_is_no_delta_table(tmp_path: Path) -> None:
     """Typed errors say so."""
     for location in (tmp_path, tmp_path / "none"):

@@ -6,6 +6,7 @@ there will be, and names in the snapshot exactly those files that tasks say they
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
@@ -30,8 +31,8 @@ from discreet.tables.admission.unit_ceiling import Beyond
 from discreet.tables.admission.validation import check_schema, check_unchanged, check_zones
 from discreet.tables.schema.spark import SparkConnect
 from discreet.tables.sources import open_source
-from discreet.tables.sources.parquet import OpenParquet
-from discreet.tables.sources.pieces import READ_ELSEWHERE, Piece, pieces_of
+from discreet.tables.sources.pieces import IN_ROW_GROUPS, READ_ELSEWHERE, Piece, pieces_of
+from discreet.tables.sources.reader import OpenRowGroups
 
 _PIECE = ROWS
 """The most rows that one task reads at a time, unless a row group has more."""
@@ -62,8 +63,8 @@ def admit_by_cluster(  # noqa: PLR0913 — the keywords are for callers of sever
         parts: how many the private tables lie in; None for as many as their rows need. Tests say it.
 
     Returns:
-        The snapshot, which isn't saved yet; None where one machine should do it: no private table is Parquet of more
-        than one part, or not all are files that any machine can read, or some links lead out of these tables.
+        The snapshot, which isn't saved yet; None where one machine should do it: no private table that can be cut is of
+        more than one part, or not all are files that any machine can read, or some links lead out of these tables.
 
     Raises:
         SourceError: a source can't be read, or not as it is declared; or it was changed while it was read.
@@ -75,9 +76,9 @@ def admit_by_cluster(  # noqa: PLR0913 — the keywords are for callers of sever
         return None
     with ExitStack() as used:
         opened = {
-            table.name: cast("OpenParquet", used.enter_context(open_source(table.source)))
+            table.name: cast("OpenRowGroups", used.enter_context(open_source(table.source)))
             for table in tables
-            if table.source.kind == "parquet"
+            if table.source.kind in IN_ROW_GROUPS
         }
         rows = {table.name: opened[table.name].rows if table.name in opened else 0 for table in tables}
         if parts is None and max((rows[table.name] for table in tables if not table.public), default=0) <= LARGE:
@@ -112,10 +113,10 @@ def _can_be_read_there(table: Table, tables: Sequence[Table], account: Sequence[
     return is_alone or owner_within(table, tables, account) is not None
 
 
-def _pieces(table: Table, opened: OpenParquet | None) -> Sequence[Piece]:
+def _pieces(table: Table, opened: OpenRowGroups | None) -> Sequence[Piece]:
     """What tasks read of a table; a public one is whole."""
     rows = 0 if opened is None else opened.rows
-    return pieces_of(table.source, opened, max(1, rows) if table.public else max(_PIECE, -(-rows // _MOST_PIECES)))
+    return pieces_of(table.source, opened, sys.maxsize if table.public else max(_PIECE, -(-rows // _MOST_PIECES)))
 
 
 @dataclass(slots=True)

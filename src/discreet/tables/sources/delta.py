@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from stat import S_ISREG
 from typing import TypeVar
@@ -17,8 +19,10 @@ from discreet.tables.arrow_kinds import called
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.arrow import MOST_BYTES, MOST_ROWS, deliver, delivered
 from discreet.tables.sources.delta_log import DeltaColumn, DeltaFile, is_newest, newest_version, vectors_unreadable
-from discreet.tables.sources.parquet import OpenParquet
-from discreet.tables.sources.reader import Field, OpenSource, column_names
+from discreet.tables.sources.files import OpenFile
+from discreet.tables.sources.parquet import OpenParquet, ParquetPiece, in_pieces
+from discreet.tables.sources.partitions import Part, listing
+from discreet.tables.sources.reader import Field, OpenRowGroups, column_names
 from discreet.tables.sources.widening import is_wider, widened
 
 T = TypeVar("T")
@@ -29,22 +33,37 @@ _CATEGORIES = pa.dictionary(pa.int32(), _TEXT)
 
 @dataclass(frozen=True, slots=True)
 class _Data:
-    """A file of the table, as it was when the table was opened.
+    """A file of the table, as it was when the table was opened; in a piece, some of its row groups.
 
     Args:
         file: by the log.
-        identity: which file it is.
-        rows: how many it has, deleted ones included.
+        identity: which file it is; in a piece, by its mark.
+        row_groups: how many rows each one has, deleted ones included.
         columns: what it has of the table's columns, by their names there; files that are alike share it.
+        numbers: of these row groups.
     """
 
     file: DeltaFile
     identity: str
-    rows: int
+    row_groups: Sequence[int]
     columns: Mapping[str, Field]
+    numbers: Sequence[int]
+
+    @property
+    def rows(self) -> int:
+        """How many it has, deleted ones included."""
+        return sum(self.row_groups)
+
+    def some(self, numbers: Sequence[int], mark: str) -> _Data:
+        """Some of its row groups, which knows no more than it needs."""
+        kept = None if self.file.kept is None else _kept_of(self.file.kept, self.row_groups, numbers)
+        # Copied, because a slice is pickled with all that it is a slice of.
+        values = {name: pa.concat_arrays([value]) for name, value in self.file.values.items()}
+        file, row_groups = replace(self.file, values=values, kept=kept), [self.row_groups[each] for each in numbers]
+        return replace(self, file=file, identity=mark, row_groups=row_groups, numbers=numbers)
 
 
-class OpenDelta(OpenSource):
+class OpenDelta(OpenRowGroups):
     """One version of a Delta table, the newest when it is opened.
 
     Guarantee: what the log says is what is read: the files that it names and no other, without the rows that it has
@@ -58,8 +77,8 @@ class OpenDelta(OpenSource):
 
     def __init__(self, source: Source) -> None:
         super().__init__(source.location)
-        self._version = newest_version(source.location)
-        columns = self._version.columns
+        version = newest_version(source.location)
+        self._version, columns = replace(version, files=()), version.columns
         if not all(each.name.strip() and each.written.strip() for each in columns):
             raise SourceUnsupported(
                 f"a column of the Delta table {source.location!r} has a blank name", hint="rename the column"
@@ -72,7 +91,8 @@ class OpenDelta(OpenSource):
             if each.name not in self._version.partitions
         }
         alike: dict[object, Mapping[str, Field]] = {}
-        self._data = [self._found(file, in_files, alike) for file in self._version.files]
+        self._data = [self._found(file, in_files, alike) for file in version.files]
+        self._alike = list(alike.values())
         self._fields = tuple(self._field(name, each) for name, each in self._columns.items())
 
     @property
@@ -89,11 +109,26 @@ class OpenDelta(OpenSource):
         """Whether there is no newer version, and no other table in its place."""
         return is_newest(self.location, self._version)
 
+    @property
+    def rows(self) -> int:
+        """How many there are, by the log and the footers."""
+        return sum(each.rows if each.file.kept is None else each.file.kept.true_count for each in self._data)
+
+    def pieces(self, most: int) -> list[DeltaPiece]:
+        """See `OpenRowGroups.pieces`."""
+        marks = [self._told(each.file, partial(_mark, each.file, each.identity)) for each in self._data]
+        return [
+            DeltaPiece(self, [self._data[file].some(own, marks[file]) for file, own in groups.items()])
+            for groups in in_pieces([each.row_groups for each in self._data], most)
+        ]
+
     def _found(self, file: DeltaFile, in_files: Mapping[str, str], alike: dict[object, Mapping[str, Field]]) -> _Data:
         """A file of the log, and what it holds."""
         opened = self._told(file, lambda: _opened(file))
         columns = {in_files[each.name.casefold()]: each for each in opened.fields if each.name.casefold() in in_files}
-        found = _Data(file, opened.identity, opened.rows, alike.setdefault(tuple(columns.items()), columns))
+        shared = alike.setdefault(tuple(columns.items()), columns)
+        (row_groups,) = opened.row_groups
+        found = _Data(file, opened.identity, row_groups, shared, range(len(row_groups)))
         if file.kept is not None and len(file.kept) != found.rows:
             raise vectors_unreadable(self.location)
         return found
@@ -137,10 +172,17 @@ class OpenDelta(OpenSource):
 
     def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
         """The rows, file by file."""
-        for columns in {id(each.columns): each.columns for each in self._data}.values():
+        for columns in self._alike:
             self._check_types(chosen, columns)
         for data in self._data:
             yield from self._rows(data, chosen)
+
+    def _open(self, data: _Data) -> OpenParquet:
+        """A file that must be the one that was opened before."""
+        opened = _opened(data.file)
+        if opened.identity != data.identity:
+            raise _ChangedError
+        return opened
 
     def _check_types(self, chosen: Sequence[Field], columns: Mapping[str, Field]) -> None:
         """Refuse files whose values can't be the table's.
@@ -168,7 +210,7 @@ class OpenDelta(OpenSource):
                     yield self._batch({}, data, chosen, kept)
             return
         file, start = data.file, 0
-        opened = self._told(file, lambda: _opened(file, data.identity))
+        opened = self._told(file, lambda: self._open(data))
         batches = opened.batches([each.name for each in held.values()])
         while (batch := self._told(file, lambda: next(batches, None))) is not None:
             kept = batch if file.kept is None else batch.filter(file.kept.slice(start, batch.num_rows))
@@ -198,6 +240,34 @@ class OpenDelta(OpenSource):
         return pa.RecordBatch.from_arrays(made, [each.name for each in chosen])
 
 
+class DeltaPiece(OpenDelta):
+    """Some row groups of a version that was opened before, perhaps on another machine; it can be pickled.
+
+    Neither the log is read, nor any file but its own, which must be what they were; deltalake isn't needed.
+
+    Args:
+        whole: the version, open.
+        data: what of it this is.
+    """
+
+    def __init__(self, whole: OpenDelta, data: Sequence[_Data]) -> None:
+        vars(self).update(vars(whole))
+        self._data = list(data)
+
+    def is_unchanged(self) -> bool:
+        """Whether none of its files was changed."""
+        try:
+            return all(_mark(each.file) == each.identity for each in self._data)
+        except (SourceMissing, SourceUnsupported):
+            return False
+
+    def _open(self, data: _Data) -> OpenParquet:
+        """The row groups of a file, which must be the one that was opened before."""
+        if _mark(data.file) != data.identity:
+            raise _ChangedError
+        return ParquetPiece(_opened(data.file), {0: data.numbers}, [data.identity])
+
+
 class _WrongSizeError(Exception):
     """A file isn't of the size that the log says."""
 
@@ -206,22 +276,43 @@ class _ChangedError(Exception):
     """A file isn't the one that was opened before."""
 
 
-def _opened(file: DeltaFile, identity: str | None = None) -> OpenParquet:
-    """A file.
-
-    Args:
-        file: of the version.
-        identity: of the file when the table was opened; None before.
-    """
+def _opened(file: DeltaFile) -> OpenParquet:
+    """A file of the size that the log says."""
     status = Path(file.path).stat()
     if not S_ISREG(status.st_mode):
         raise IsADirectoryError
     if status.st_size != file.size:
         raise _WrongSizeError
-    opened = OpenParquet(Source(kind="parquet", location=file.path))
-    if identity not in (None, opened.identity):
-        raise _ChangedError
-    return opened
+    return OpenParquet(Source(kind="parquet", location=file.path))
+
+
+def _kept_of(kept: pa.Array, row_groups: Sequence[int], numbers: Sequence[int]) -> pa.Array:
+    """Of the rows of some row groups, which ones are kept.
+
+    Args:
+        kept: of all rows of the file.
+        row_groups: how many rows each one has.
+        numbers: of those that are meant, of which there is one at least.
+
+    Examples:
+        >>> _kept_of(pa.array([True, True, False, True]), [1, 2, 1], [1]).to_pylist()
+        [True, False]
+    """
+    first = list(accumulate(row_groups, initial=0))
+    return pa.concat_arrays([kept.slice(first[each], row_groups[each]) for each in numbers])
+
+
+def _mark(file: DeltaFile, identity: str | None = None) -> str:
+    """What a file is on whichever machine it is looked at.
+
+    Args:
+        file: of the version.
+        identity: of the file when the table was opened, on this machine; None on others.
+    """
+    with OpenFile(file.path) as opened:
+        if identity not in (None, listing([Part(file.path)], [opened.fingerprint])):
+            raise _ChangedError
+        return opened.mark()
 
 
 def _longest(columns: Mapping[str, pa.Array], chosen: Sequence[Field]) -> int:

@@ -16,7 +16,7 @@ from discreet.tables.schema.source import Source
 from discreet.tables.sources.arrow import MOST_BYTES, MOST_ROWS, deliver, delivered, slices, uuid_texts
 from discreet.tables.sources.files import absolute, for_each, open_file
 from discreet.tables.sources.partitions import Part, listing, parts_of
-from discreet.tables.sources.reader import Field, OpenSource, column_names
+from discreet.tables.sources.reader import Field, OpenRowGroups, column_names
 
 if TYPE_CHECKING:
     from discreet.tables.sources.files import AnyFile
@@ -63,10 +63,13 @@ class _Seen:
     sizes: dict[str, int]
 
 
-class OpenParquet(OpenSource):
+class OpenParquet(OpenRowGroups):
     """Parquet files of one schema.
 
     Guarantee: page checksums are verified where there are any. Memory is bounded by the size of a row group.
+
+    Attributes:
+        row_groups: of each file, how many rows each one has.
 
     Raises:
         SourceMissing: there are none.
@@ -79,13 +82,13 @@ class OpenParquet(OpenSource):
         self._parts = parts_of(location)
         self._identities: list[str] = []
         self._groups: list[Sequence[int]] = []
-        self._rows_in_group: list[list[int]] = []
+        self.row_groups: list[list[int]] = []
         specs: list[_Spec] | None = None
         rows, sizes = 0, dict[str, int]()
         for seen in for_each([part.path for part in self._parts], self._seen):
             self._identities.append(seen.identity)
             self._groups.append(range(len(seen.rows)))
-            self._rows_in_group.append(seen.rows)
+            self.row_groups.append(seen.rows)
             mine = seen.specs
             rows += sum(seen.rows)
             for name, size in seen.sizes.items():
@@ -149,17 +152,10 @@ class OpenParquet(OpenSource):
     @property
     def rows(self) -> int:
         """How many there are, by the footers."""
-        return sum(map(sum, self._rows_in_group))
+        return sum(map(sum, self.row_groups))
 
     def pieces(self, most: int) -> list[ParquetPiece]:
-        """The rows in pieces of some row groups, in order; at least one.
-
-        Args:
-            most: rows of a piece, unless one row group has more.
-
-        Raises:
-            SourceUnsupported: a file was changed since it was opened.
-        """
+        """See `OpenRowGroups.pieces`."""
         known = {part.path: identity for part, identity in zip(self._parts, self._identities, strict=True)}
 
         def marked(path: str) -> str:
@@ -168,16 +164,7 @@ class OpenParquet(OpenSource):
                 return file.mark()
 
         marks = list(for_each(list(known), marked))
-        found: list[dict[int, list[int]]] = [{}]
-        rows = 0
-        for number, sizes in enumerate(self._rows_in_group):
-            for group, size in enumerate(sizes):
-                if rows and rows + size > most:
-                    found.append({})
-                    rows = 0
-                found[-1].setdefault(number, []).append(group)
-                rows += size
-        return [ParquetPiece(self, groups, marks) for groups in found]
+        return [ParquetPiece(self, groups, marks) for groups in in_pieces(self.row_groups, most)]
 
     @contextmanager
     def _reading(
@@ -328,7 +315,7 @@ class ParquetPiece(OpenParquet):
         vars(self).update(vars(whole))
         self._parts = [replace(self._parts[file], path=absolute(self._parts[file].path)) for file in groups]
         self._identities = [marks[file] for file in groups]
-        self._rows_in_group = [[self._rows_in_group[file][group] for group in own] for file, own in groups.items()]
+        self.row_groups = [[self.row_groups[file][group] for group in own] for file, own in groups.items()]
         self._groups = list(groups.values())
 
     def is_unchanged(self) -> bool:
@@ -341,6 +328,29 @@ class ParquetPiece(OpenParquet):
     def _identity_of(self, file: AnyFile) -> str:
         """What it is on any machine."""
         return file.mark()
+
+
+def in_pieces(row_groups: Sequence[Sequence[int]], most: int) -> list[dict[int, list[int]]]:
+    """Row groups in pieces, in order: their numbers by that of their file.
+
+    Args:
+        row_groups: of each file, how many rows each one has.
+        most: rows of a piece, unless one row group has more.
+
+    Examples:
+        >>> in_pieces([[40, 40, 40], [10]], 90), in_pieces([[]], 90)
+        ([{0: [0, 1]}, {0: [2], 1: [0]}], [{}])
+    """
+    found: list[dict[int, list[int]]] = [{}]
+    rows = 0
+    for file, sizes in enumerate(row_groups):
+        for group, size in enumerate(sizes):
+            if rows and rows + size > most:
+                found.append({})
+                rows = 0
+            found[-1].setdefault(file, []).append(group)
+            rows += size
+    return found
 
 
 def _specs(found: pq.ParquetFile, location: str) -> list[_Spec]:

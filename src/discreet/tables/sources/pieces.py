@@ -11,10 +11,11 @@ from discreet.errors import SourceUnsupported
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.files import OpenFile
 from discreet.tables.sources.opening import open_source
-from discreet.tables.sources.parquet import OpenParquet, ParquetPiece
-from discreet.tables.sources.reader import OpenSource
+from discreet.tables.sources.reader import OpenRowGroups, OpenSource
 
-READ_ELSEWHERE = frozenset({"parquet", "csv", "jsonl", "arrow", "xlsx"})
+IN_ROW_GROUPS = frozenset({"parquet", "delta"})
+"""Kinds of sources that can be cut: opened, each is an `OpenRowGroups`."""
+READ_ELSEWHERE = IN_ROW_GROUPS | {"csv", "jsonl", "arrow", "xlsx"}
 """Kinds of sources that are files and nothing more, so that another machine can read them under the same path."""
 
 
@@ -24,12 +25,12 @@ class Piece:
 
     Args:
         location: of the source, as it was declared.
-        what: row groups of Parquet files; or a whole file of another kind,
+        what: some row groups; or a whole file of another kind,
         mark: which was this one.
     """
 
     location: str
-    what: ParquetPiece | Source
+    what: OpenSource | Source
     mark: str = ""
 
     def open(self) -> OpenSource:
@@ -39,7 +40,7 @@ class Piece:
             SourceMissing: it isn't there, where this runs.
             SourceUnsupported: it can't be read, or isn't the file that it was.
         """
-        if isinstance(self.what, ParquetPiece):
+        if isinstance(self.what, OpenSource):
             return copy(self.what)
         with OpenFile(self.what.location) as file:
             if file.mark() != self.mark:
@@ -50,12 +51,12 @@ class Piece:
         return open_source(self.what)
 
 
-def pieces_of(source: Source, opened: OpenParquet | None, most: int) -> Sequence[Piece]:
+def pieces_of(source: Source, opened: OpenRowGroups | None, most: int) -> Sequence[Piece]:
     """The pieces of a source; at least one.
 
     Args:
         source: whose kind is one of `READ_ELSEWHERE`.
-        opened: its files, if they are Parquet, which alone can be cut.
+        opened: the source, open, if it can be cut.
         most: rows of a piece, unless one row group has more.
 
     Raises:

@@ -136,6 +136,30 @@ class OpenSource(ABC):
         return [known[name] for name in names]
 
 
+class OpenRowGroups(OpenSource):
+    """A source that lies in row groups of files: its rows are counted before any is read, and can be read in pieces."""
+
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """How many there are."""
+
+    @abstractmethod
+    def pieces(self, most: int) -> Sequence[OpenSource]:
+        """The rows in pieces of some row groups, in order; at least one.
+
+        Each can be pickled, and opened on another machine, which has the same files under the same paths. It reads no
+        others, and those only if they are what they were.
+
+        Args:
+            most: rows of a piece, deleted ones included, unless one row group has more.
+
+        Raises:
+            SourceMissing: a file is gone.
+            SourceUnsupported: a file was changed since the source was opened.
+        """
+
+
 class OpenFileSource(OpenSource):
     """A source that is one open file.
 
