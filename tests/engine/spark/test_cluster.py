@@ -107,17 +107,26 @@ def test_a_question_during_which_a_worker_dies_is_charged_once(
     assert there.spent.epsilon == 12 * 10**7
 
 
-def test_an_admission_during_which_a_worker_dies_is_whole(spark: SparkCluster, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["parquet", "delta"])
+def test_an_admission_during_which_a_worker_dies_is_whole(kind: str, spark: SparkCluster, tmp_path: Path) -> None:
     """Each part has the rows that one machine puts there, and the folder has no file but these."""
     number = 2_000_000
     visits = {
         "id": pa.array([row * 7919 % 250_000 for row in range(number)]),
         "x": pa.array([row % 100 for row in range(number)]),
     }
-    parquet.write_table(pa.table(visits), tmp_path / "visits.parquet", row_group_size=100_000)
+    if kind == "parquet":
+        parquet.write_table(pa.table(visits), tmp_path / "visits.parquet", row_group_size=100_000)
+    else:
+        delta = pytest.importorskip("support.delta", reason="deltalake isn't installed: pip install 'discreet[delta]'")
+        columns = [delta.column(name, array.type) for name, array in visits.items()]
+        file = delta.data(
+            tmp_path / "visits", "1.parquet", pa.table(visits), deleted=range(1_000, 3_000, 2), row_group_size=100_000
+        )
+        delta.commit(tmp_path / "visits", delta.protocol("deletionVectors"), delta.metadata(columns), file)
     table = Table(
         name="visits",
-        source=Source.of(tmp_path / "visits.parquet"),
+        source=Source.of(tmp_path / ("visits.parquet" if kind == "parquet" else "visits")),
         columns=(Column(name="id", kind=Kind.INTEGER), Column(name="x", kind=Kind.INTEGER)),
         unit=dp.Unit("id"),
     )
