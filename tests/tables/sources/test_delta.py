@@ -339,6 +339,24 @@ def test_texts_of_wrong_bytes_are_counted(tmp_path: Path) -> None:
             assert opened.unreadable == {"t": 4}
 
 
+def test_values_of_deleted_rows_are_not_counted(tmp_path: Path) -> None:
+    """Texts of wrong bytes; beside times of 96 bits, which are read twice."""
+    texts = pa.array([b"\xff", b"a", b"\xfe"], pa.binary()).view(pa.string())
+    times = [datetime(year, 1, 1) for year in (2023, 2024, 9999)]
+    table = pa.table({"t": texts, "at": pa.array(times, pa.timestamp("us"))})
+    how = {"write_statistics": False, "use_deprecated_int96_timestamps": True}
+    commit(
+        tmp_path,
+        protocol("deletionVectors", "timestampNtz"),
+        metadata([column("t", pa.string()), column("at", pa.timestamp("us"))]),
+        data(tmp_path, "1.parquet", table, deleted=[0], **how),
+    )
+    with open_source(source_of(tmp_path, "t")) as opened:
+        rows = [row for batch in opened.batches(["t", "at"]) for row in batch.to_pylist()]
+        assert rows == [{"t": "a", "at": times[1]}, {"t": "\ufffd", "at": times[2]}]
+        assert opened.unreadable["t"] == 1
+
+
 def test_a_file_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     """Its rows would count twice, or deleted ones once."""
     table = pa.table({"a": pa.array([1, 2, 3], pa.int32())})

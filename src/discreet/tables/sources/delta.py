@@ -209,17 +209,15 @@ class OpenDelta(OpenRowGroups):
                 if kept:
                     yield self._batch({}, data, chosen, kept)
             return
-        file, start = data.file, 0
-        opened = self._told(file, lambda: self._open(data))
+        opened = self._told(data.file, lambda: self._open(data))
+        opened.keep(data.file.kept)
         batches = opened.batches([each.name for each in held.values()])
-        while (batch := self._told(file, lambda: next(batches, None))) is not None:
-            kept = batch if file.kept is None else batch.filter(file.kept.slice(start, batch.num_rows))
-            start += batch.num_rows
-            columns = dict(zip(held, kept.columns, strict=True))
+        while (batch := self._told(data.file, lambda: next(batches, None))) is not None:
+            columns = dict(zip(held, batch.columns, strict=True))
             size = min(MOST_ROWS, max(1, MOST_BYTES // max(1, _longest(columns, chosen))))
-            for place in range(0, kept.num_rows, size):
+            for place in range(0, batch.num_rows, size):
                 piece = {name: column.slice(place, size) for name, column in columns.items()}
-                yield self._batch(piece, data, chosen, min(size, kept.num_rows - place))
+                yield self._batch(piece, data, chosen, min(size, batch.num_rows - place))
         for name, each in held.items():
             if wrong := opened.unreadable[each.name]:
                 self.unreadable[name] += wrong

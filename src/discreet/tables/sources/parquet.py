@@ -80,6 +80,7 @@ class OpenParquet(OpenRowGroups):
         location = source.location
         super().__init__(location)
         self._parts = parts_of(location)
+        self._kept: pa.Array | None = None
         self._identities: list[str] = []
         self._groups: list[Sequence[int]] = []
         self.row_groups: list[list[int]] = []
@@ -166,6 +167,14 @@ class OpenParquet(OpenRowGroups):
         marks = list(for_each(list(known), marked))
         return [ParquetPiece(self, groups, marks) for groups in in_pieces(self.row_groups, most)]
 
+    def keep(self, kept: pa.Array | None) -> None:
+        """Leave out rows of a single file, before their values are looked at.
+
+        Args:
+            kept: whether each row stays; None for all. It is no matter where no column is read.
+        """
+        self._kept = kept
+
     @contextmanager
     def _reading(
         self,
@@ -230,6 +239,7 @@ class OpenParquet(OpenRowGroups):
         specs = [self._specs[each.name] for each in chosen if each.name not in self._partitions]
         categories = [spec.written for spec in specs if pa.types.is_dictionary(spec.field.type)]
         int96 = [spec.written for spec in specs if spec.as_int96]
+        start = 0
         with (
             self._reading(file, categories=categories, whole=True) as found,
             self._reading(file, "ms", footer=found.metadata, whole=True) as coarse,
@@ -245,7 +255,11 @@ class OpenParquet(OpenRowGroups):
                 fine = found.iter_batches(size, row_groups=[group], columns=columns)
                 checks = coarse.iter_batches(size, row_groups=[group], columns=int96) if int96 else None
                 for batch in fine:
-                    mended = self._within(batch, next(checks)) if checks else batch
+                    both = [batch, *([next(checks)] if checks else [])]
+                    if self._kept is not None:
+                        both = [each.filter(self._kept.slice(start, batch.num_rows)) for each in both]
+                    start += batch.num_rows
+                    mended = self._within(*both) if checks else both[0]
                     for piece in slices(mended.select(columns)):
                         yield self._batch(piece, part, chosen, piece.num_rows)
 
