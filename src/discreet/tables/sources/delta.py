@@ -210,7 +210,6 @@ class OpenDelta(OpenRowGroups):
                     yield self._batch({}, data, chosen, kept)
             return
         opened = self._told(data.file, lambda: self._open(data))
-        opened.keep(data.file.kept)
         batches = opened.batches([each.name for each in held.values()])
         while (batch := self._told(data.file, lambda: next(batches, None))) is not None:
             columns = dict(zip(held, batch.columns, strict=True))
@@ -275,13 +274,13 @@ class _ChangedError(Exception):
 
 
 def _opened(file: DeltaFile) -> OpenParquet:
-    """A file of the size that the log says."""
+    """A file of the size that the log says, without the rows that it has deleted."""
     status = Path(file.path).stat()
     if not S_ISREG(status.st_mode):
         raise IsADirectoryError
     if status.st_size != file.size:
         raise _WrongSizeError
-    return OpenParquet(Source(kind="parquet", location=file.path))
+    return OpenParquet(Source(kind="parquet", location=file.path), file.kept)
 
 
 def _kept_of(kept: pa.Array, row_groups: Sequence[int], numbers: Sequence[int]) -> pa.Array:

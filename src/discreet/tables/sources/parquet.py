@@ -68,6 +68,11 @@ class OpenParquet(OpenRowGroups):
 
     Guarantee: page checksums are verified where there are any. Memory is bounded by the size of a row group.
 
+    Args:
+        source: a file, or several of one schema.
+        kept: of a single file, which rows are read; None for all. The others' values aren't looked at; where no column
+            is read, they are counted all the same.
+
     Attributes:
         row_groups: of each file, how many rows each one has.
 
@@ -76,11 +81,11 @@ class OpenParquet(OpenRowGroups):
         SourceUnsupported: one is damaged, encrypted or no Parquet; or their schemas differ.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, kept: pa.Array | None = None) -> None:
         location = source.location
         super().__init__(location)
         self._parts = parts_of(location)
-        self._kept: pa.Array | None = None
+        self._kept = kept
         self._identities: list[str] = []
         self._groups: list[Sequence[int]] = []
         self.row_groups: list[list[int]] = []
@@ -167,14 +172,6 @@ class OpenParquet(OpenRowGroups):
         marks = list(for_each(list(known), marked))
         return [ParquetPiece(self, groups, marks) for groups in in_pieces(self.row_groups, most)]
 
-    def keep(self, kept: pa.Array | None) -> None:
-        """Leave out rows of a single file, before their values are looked at.
-
-        Args:
-            kept: whether each row stays; None for all. It is no matter where no column is read.
-        """
-        self._kept = kept
-
     @contextmanager
     def _reading(
         self,
@@ -255,11 +252,8 @@ class OpenParquet(OpenRowGroups):
                 fine = found.iter_batches(size, row_groups=[group], columns=columns)
                 checks = coarse.iter_batches(size, row_groups=[group], columns=int96) if int96 else None
                 for batch in fine:
-                    both = [batch, *([next(checks)] if checks else [])]
-                    if self._kept is not None:
-                        both = [each.filter(self._kept.slice(start, batch.num_rows)) for each in both]
+                    mended = self._within(batch, next(checks), start) if checks else self._left(batch, start)
                     start += batch.num_rows
-                    mended = self._within(*both) if checks else both[0]
                     for piece in slices(mended.select(columns)):
                         yield self._batch(piece, part, chosen, piece.num_rows)
 
@@ -281,13 +275,18 @@ class OpenParquet(OpenRowGroups):
         longest = 1 if first is None else sum(_longest(first.column(name)) for name in repeated)
         return max(1, min(rows, MOST_BYTES // max(longest, 1)))
 
-    def _within(self, batch: pa.RecordBatch, coarse: pa.RecordBatch) -> pa.RecordBatch:
-        """The batch without times of 96 bits that don't fit into 64 as microseconds.
+    def _left(self, batch: pa.RecordBatch, start: int) -> pa.RecordBatch:
+        """The rows of a batch that are read; it begins at a row of its file."""
+        return batch if self._kept is None else batch.filter(self._kept.slice(start, batch.num_rows))
+
+    def _within(self, batch: pa.RecordBatch, coarse: pa.RecordBatch, start: int) -> pa.RecordBatch:
+        """The rows of a batch that are read, without times of 96 bits that don't fit into 64 as microseconds.
 
         PyArrow lets them overflow. As milliseconds all of them fit, so these tell where that happened.
         """
         import pyarrow.compute as pc
 
+        batch, coarse = self._left(batch, start), self._left(coarse, start)
         for written in coarse.schema.names:
             place = batch.schema.get_field_index(written)
             fine, check = batch.column(place), coarse.column(written).cast(pa.int64())
