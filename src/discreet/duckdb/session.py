@@ -149,7 +149,8 @@ class Session(Connection):
         So one row with an id that is far from the others would tell itself by the memory and the time of a question.
 
         Args:
-            aggregates: at least about half as many as are computed in one pass.
+            aggregates: at least about half as many as are computed in one pass. For one, a session's arrays are right
+                from its start.
         """
         if aggregates > 1:
             self.execute(f"SET GLOBAL perfect_ht_threshold = {max(0, _ARRAYS - (aggregates - 1).bit_length())}")

@@ -193,16 +193,16 @@ class Chain:
         before, (seq, last) = self._walked.get(account, (found, found))
         if before != found or seq > self.head.seq:
             seq, last = found
-        is_last = False
-        while not is_last:
+        while True:
             page = self.page(seq)
-            is_last = len(page) < PAGE
             for each in page:
                 if not each.is_sealed or (each.seq, each.previous) != (seq + 1, last):
                     raise _damaged(seq + 1)
                 seq, last = each.seq, each.hash
                 if seq == self.head.seq and last != self.head.hash:
                     raise _damaged(seq)
+            if len(page) < PAGE:
+                break
         if seq < self.head.seq:  # it may be more: who only reads doesn't hold off those who write meanwhile
             raise _damaged(seq + 1)
         if self.head is self._begun:  # what this transaction wrote may yet be rolled back

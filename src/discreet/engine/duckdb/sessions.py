@@ -57,10 +57,10 @@ class Sessions:
         with _TURN:
             waiting, self._next = self._next, None
         session = (waiting and waiting.session()) or self._start()
-        with _TURN:
-            if is_long and not self._is_first:
-                self._next = self._next or _Next(self._start)
         try:
+            with _TURN:
+                if is_long and not self._is_first:
+                    self._next = self._next or _Next(self._start)
             if in_order:
                 session.join_as_written()
             yield session

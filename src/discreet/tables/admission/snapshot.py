@@ -201,7 +201,8 @@ class Snapshot:
 
         Args:
             table: of the snapshot.
-            chosen: which of its parts; all paths of a table in many parts would take long to make for each of them.
+            chosen: which of its parts. Who reads one part after the other says so: the paths of all, each time, would
+                take time with the square of their number.
         """
         held = self.tables[table.name.casefold()]
         return (*self._files(held, chosen), *(place.path for place in held.places[chosen]))
